@@ -13,6 +13,7 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:resource:path=myapps,singular=myapp,shortName=ma,categories=all
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="must start with a lower case letter, go on with lower case letters, digits and '-' and not end with '-' (no dots): the Service carries this name",fieldPath=".metadata.name"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
 // +kubebuilder:printcolumn:name="Available",type=integer,JSONPath=`.status.availableReplicas`
@@ -69,6 +70,11 @@ const (
 )
 
 // MyAppSpec is the application as it should be.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || (has(self.ports) && size(self.ports) > 0)",message="needs ports: without ports there is no Service",fieldPath=".service",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('app.kubernetes.io/name' in self.podLabels)",message="is set by the operator alone, since Deployment and Service select by it",fieldPath=".podLabels['app.kubernetes.io/name']",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('app.kubernetes.io/managed-by' in self.podLabels)",message="is set by the operator alone, since Deployment and Service select by it",fieldPath=".podLabels['app.kubernetes.io/managed-by']",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('app.kubernetes.io/instance' in self.podLabels)",message="is set by the operator alone, since Deployment and Service select by it",fieldPath=".podLabels['app.kubernetes.io/instance']",reason=FieldValueForbidden
 type MyAppSpec struct {
 	// size is the number of pods, from 0 to 5000. 0 stops the application and keeps everything else. Default: 1.
 	// +optional
@@ -197,6 +203,10 @@ type MyAppSpec struct {
 }
 
 // ServiceSpec holds settings of the Service besides its ports.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.externalTrafficPolicy) || !has(self.type) || self.type != 'ClusterIP'",message="may only be set for the types NodePort and LoadBalancer",fieldPath=".externalTrafficPolicy",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) || size(self.loadBalancerClass) == 0 || (has(self.type) && self.type == 'LoadBalancer')",message="may only be set for the type LoadBalancer",fieldPath=".loadBalancerClass",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.type) || self.type != "LoadBalancer" || !has(oldSelf.type) || oldSelf.type != "LoadBalancer" || (has(self.loadBalancerClass) ? self.loadBalancerClass : "") == (has(oldSelf.loadBalancerClass) ? oldSelf.loadBalancerClass : "")`,message="cannot change while the type stays LoadBalancer",fieldPath=".loadBalancerClass"
 type ServiceSpec struct {
 	// type is ClusterIP, NodePort or LoadBalancer. Default: NodePort.
 	// +optional

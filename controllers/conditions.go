@@ -1,0 +1,223 @@
+package controllers
+
+import (
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"ydzs.io/myapp-operator/api/v1beta1"
+	"ydzs.io/myapp-operator/controllers/desired"
+)
+
+// This file computes the conditions; docs/myapp.md holds the table of what they are in every state, and the tests follow
+// it row by row. Messages never hold a time or a counter that ticks.
+
+// stage is how far the Deployment is from what the spec asks for.
+type stage int
+
+const (
+	// rolling: pods of another template are left, or too few are up yet.
+	rolling stage = iota
+	// scaling: the template is rolled out and enough pods serve; only their number is changing.
+	scaling
+	// rolledOut: what `kubectl rollout status` calls rolled out.
+	rolledOut
+	// overdue: no progress within the Deployment's deadline.
+	overdue
+)
+
+// stageOf reads the Deployment. available is given apart, since a pod in a crash loop does not count as such.
+func stageOf(app *v1beta1.MyApp, d *appsv1.Deployment, available int32) stage {
+	if d == nil || d.Generation > d.Status.ObservedGeneration || d.Spec.Replicas == nil {
+		return rolling
+	}
+	s := d.Status
+	progressing := deploymentReason(d, appsv1.DeploymentProgressing)
+	updated := s.UpdatedReplicas == s.Replicas
+	switch {
+	case progressing == "ProgressDeadlineExceeded":
+		return overdue
+	case *d.Spec.Replicas != desired.Size(app):
+		return rolling
+	case updated && s.UpdatedReplicas >= *d.Spec.Replicas && available >= s.UpdatedReplicas:
+		return rolledOut
+	case updated && progressing == "NewReplicaSetAvailable" && available >= desired.MinAvailable(app):
+		return scaling
+	default:
+		return rolling
+	}
+}
+
+func deploymentReason(d *appsv1.Deployment, t appsv1.DeploymentConditionType) string {
+	for _, c := range d.Status.Conditions {
+		if c.Type == t {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// verdict is one condition without its bookkeeping.
+type verdict struct {
+	status          metav1.ConditionStatus
+	reason, message string
+}
+
+func yes(reason, message string) verdict { return verdict{metav1.ConditionTrue, reason, message} }
+func no(reason, message string) verdict  { return verdict{metav1.ConditionFalse, reason, message} }
+
+const (
+	messageRolling = "a rollout is under way"
+	messageNothing = "nothing is wrong"
+	messageOverdue = "the rollout made no progress within its deadline; look at the pods and their events"
+)
+
+// setConditions writes the four conditions. next already has its counters.
+func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pods podReport) {
+	d := mine[*appsv1.Deployment](f.observed, app)
+	at := stageOf(app, d, next.AvailableReplicas)
+	ready, progressing := healthy(app, at)
+	degraded := no(v1beta1.ReasonAsExpected, messageNothing)
+	if wrong := wrong(app, f, pods, d, at); wrong != nil {
+		ready, degraded = no(wrong.reason, wrong.message), yes(wrong.reason, wrong.message)
+		if wrong.reason == v1beta1.ReasonInvalidSpec {
+			progressing = no(wrong.reason, wrong.message)
+		}
+	}
+	switch {
+	case f.drain != nil:
+		ready, progressing, degraded = draining(f.drain, degraded)
+	case app.IsPaused():
+		ready = unchanged(app.Status, v1beta1.ConditionReady, ready)
+		degraded = unchanged(app.Status, v1beta1.ConditionDegraded, degraded)
+		progressing = no(v1beta1.ReasonPaused, "the annotation "+v1beta1.AnnotationPaused+" stops all changes to the children")
+	}
+	w := writer{next, app, f.now}
+	w.set(v1beta1.ConditionReady, ready)
+	w.set(v1beta1.ConditionAvailable, available(app, next.AvailableReplicas))
+	w.set(v1beta1.ConditionProgressing, progressing)
+	w.set(v1beta1.ConditionDegraded, degraded)
+}
+
+// healthy is Ready and Progressing as long as nothing is wrong.
+func healthy(app *v1beta1.MyApp, at stage) (ready, progressing verdict) {
+	switch {
+	case at == rolledOut && desired.Size(app) == 0:
+		v := v1beta1.ReasonScaledToZero
+		return yes(v, "size is 0 and no pod is left"), no(v, "size is 0 and no pod is left")
+	case at == rolledOut:
+		return yes(v1beta1.ReasonRolledOut, "every pod runs the current spec and is available"),
+			no(v1beta1.ReasonRolledOut, "every pod runs the current spec and is available")
+	case at == scaling:
+		return yes(v1beta1.ReasonScaling, "enough pods serve while their number changes"),
+			yes(v1beta1.ReasonScaling, "the number of pods is changing")
+	case at == overdue:
+		return no(v1beta1.ReasonProgressDeadlineExceeded, messageOverdue), no(v1beta1.ReasonProgressDeadlineExceeded, messageOverdue)
+	default:
+		return no(v1beta1.ReasonProgressing, messageRolling), yes(v1beta1.ReasonProgressing, messageRolling)
+	}
+}
+
+func available(app *v1beta1.MyApp, pods int32) verdict {
+	switch {
+	case desired.Size(app) == 0:
+		return yes(v1beta1.ReasonScaledToZero, "no pod is asked for")
+	case pods >= desired.MinAvailable(app):
+		return yes(v1beta1.ReasonMinimumAvailable, "enough pods are available to serve")
+	default:
+		return no(v1beta1.ReasonMinimumUnavailable, "too few pods are available to serve")
+	}
+}
+
+// wrong finds what goes into Degraded: what keeps a child from being as intended comes before what keeps the pods from
+// running, and that before a deadline, which says the least.
+func wrong(app *v1beta1.MyApp, f finding, pods podReport, d *appsv1.Deployment, at stage) *verdict {
+	shown := slices.DeleteFunc(slices.Clone(f.problems), func(p problem) bool { return p.reason == "" })
+	if len(shown) > 0 {
+		return &verdict{reason: shown[0].reason, message: truncate(shown[0].message)}
+	}
+	t := pods.trouble
+	if t == nil && d != nil {
+		t = replicaFailure(d)
+	}
+	if t != nil {
+		last := conditionOf(app.Status, v1beta1.ConditionDegraded)
+		if last.Reason != t.reason {
+			last.Message = ""
+		}
+		return &verdict{reason: t.reason, message: truncate(t.message(last.Message))}
+	}
+	if at == overdue {
+		return &verdict{reason: v1beta1.ReasonProgressDeadlineExceeded, message: messageOverdue}
+	}
+	return nil
+}
+
+// draining are the conditions of a MyApp that is deleted in order.
+func draining(step *drainStep, degraded verdict) (ready, progressing, nextDegraded verdict) {
+	ready = no(v1beta1.ReasonDraining, "the MyApp is being deleted")
+	progressing = yes(step.reason, step.message)
+	if step.timedOut {
+		degraded = yes(v1beta1.ReasonDrainTimedOut, "a step of the ordered deletion did not end in time and was skipped")
+	}
+	return ready, progressing, degraded
+}
+
+// unchanged keeps a condition as it was, if it was ever set.
+func unchanged(status v1beta1.MyAppStatus, conditionType string, otherwise verdict) verdict {
+	if c := meta.FindStatusCondition(status.Conditions, conditionType); c != nil {
+		return verdict{c.Status, c.Reason, c.Message}
+	}
+	return otherwise
+}
+
+// conditionOf returns the condition of this type, or an empty one.
+func conditionOf(status v1beta1.MyAppStatus, conditionType string) metav1.Condition {
+	if c := meta.FindStatusCondition(status.Conditions, conditionType); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// writer sets conditions; lastTransitionTime moves only when the status flips.
+type writer struct {
+	next *v1beta1.MyAppStatus
+	app  *v1beta1.MyApp
+	now  time.Time
+}
+
+func (w writer) set(conditionType string, v verdict) {
+	meta.SetStatusCondition(&w.next.Conditions, metav1.Condition{
+		Type: conditionType, Status: v.status, Reason: v.reason, Message: v.message,
+		ObservedGeneration: w.app.Generation, LastTransitionTime: metav1.NewTime(w.now),
+	})
+}
+
+// maxMessage is the longest message of a condition, in bytes; the API allows 32768, which nobody reads.
+const maxMessage = 1024
+
+func truncate(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return message[:maxMessage-1] + "…"
+}
+
+// servesAlike tells whether two states of a Deployment mean the same for Ready. When they do not, the report does not wait.
+func servesAlike(app *v1beta1.MyApp, a, b *appsv1.Deployment) bool {
+	ready := func(d *appsv1.Deployment) bool {
+		at := stageOf(app, d, d.Status.AvailableReplicas)
+		return at == rolledOut || at == scaling
+	}
+	failed := func(d *appsv1.Deployment) corev1.ConditionStatus {
+		if replicaFailure(d) != nil {
+			return corev1.ConditionTrue
+		}
+		return corev1.ConditionFalse
+	}
+	return ready(a) == ready(b) && failed(a) == failed(b)
+}

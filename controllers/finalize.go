@@ -1,0 +1,152 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"ydzs.io/myapp-operator/api/v1beta1"
+	"ydzs.io/myapp-operator/controllers/desired"
+)
+
+// A deleting MyApp never creates anything. Under Delete and Orphan there is nothing to do: owner references, or their
+// absence, say it all, and no finalizer is there to hang. Under Drain our finalizer holds the MyApp while its parts go in
+// order. `kubectl delete --cascade=foreground` and `--cascade=orphan` hand the children to the garbage collector, which
+// would not wait for an order of ours.
+
+// drainStep is where an ordered deletion stands.
+type drainStep struct {
+	reason, message string
+	kind            string
+	// act is what to do with the child of that kind.
+	act drainAct
+	// timedOut is set when an earlier step was skipped.
+	timedOut bool
+	// deadline is when this step is skipped.
+	deadline time.Time
+}
+
+type drainAct int
+
+const (
+	drainDelete drainAct = iota
+	drainStop
+)
+
+// drainSlack is what each step may take beyond the pods' grace period.
+const drainSlack = 60 * time.Second
+
+// nextDrainStep is the first step that is not done; nil when all are. Steps end together with their share of time: step n
+// is skipped n times (grace period + 60 s) after the deletion began, so that no step needs a clock of its own.
+func nextDrainStep(app *v1beta1.MyApp, o observed, now time.Time) *drainStep {
+	d := mine[*appsv1.Deployment](o, app)
+	steps := []struct {
+		drainStep
+		pending bool
+	}{
+		{drainStep{reason: "DeletingService", message: "the Service is being deleted, so that no new traffic comes", kind: "Service", act: drainDelete},
+			mine[*corev1.Service](o, app) != nil},
+		{drainStep{reason: "StoppingPods", message: "the pods are ending", kind: "Deployment", act: drainStop},
+			d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || len(o.pods) > 0)},
+		{drainStep{reason: "DeletingDeployment", message: "the Deployment is being deleted", kind: "Deployment", act: drainDelete},
+			d != nil},
+	}
+	share := time.Duration(desired.GracePeriod(app))*time.Second + drainSlack
+	deadline := app.DeletionTimestamp.Time
+	timedOut := false
+	for _, s := range steps {
+		deadline = deadline.Add(share)
+		if !s.pending {
+			continue
+		}
+		if !now.Before(deadline) {
+			timedOut = true
+			continue
+		}
+		s.deadline, s.timedOut = deadline, timedOut
+		return &s.drainStep
+	}
+	return nil
+}
+
+// drains tells whether the MyApp's deletion is held by our finalizer until its parts are gone in order.
+func drains(app *v1beta1.MyApp) bool {
+	return app.Spec.DeletionPolicy == v1beta1.DeletionPolicyDrain &&
+		!slices.Contains(app.Finalizers, metav1.FinalizerOrphanDependents) &&
+		!slices.Contains(app.Finalizers, metav1.FinalizerDeleteDependents)
+}
+
+// finalize is the reconcile of a MyApp that is being deleted.
+func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, error) {
+	if !controllerutil.ContainsFinalizer(p.app, v1beta1.Finalizer) {
+		return reconcile.Result{}, nil
+	}
+	var step *drainStep
+	if drains(p.app) {
+		step = nextDrainStep(p.app, p.observed, p.now)
+	}
+	if step == nil {
+		return reconcile.Result{}, r.setFinalizer(ctx, p, false)
+	}
+	var problems []problem
+	if err := r.drain(ctx, p, step); err != nil {
+		problems = append(problems, classify(step.kind, p.app, err, p.now))
+	}
+	recheck, err := r.report(ctx, p, finding{observed: p.observed, problems: problems, drain: step, now: p.now})
+	if err != nil {
+		problems = append(problems, classify("MyApp", p.app, err, p.now))
+	}
+	// Whatever else goes wrong, the step ends at its deadline.
+	return retry(bounded(problems, drainRetry), earliest(recheck, step.deadline.Sub(p.now)))
+}
+
+// drainRetry is how often a step that fails is tried again; its deadline bounds the whole.
+const drainRetry = 5 * time.Second
+
+// bounded gives every problem a fixed time for its next try, so that a growing delay cannot outlast a deadline.
+func bounded(problems []problem, after time.Duration) []problem {
+	for i := range problems {
+		problems[i].permanent, problems[i].after = false, after
+	}
+	return problems
+}
+
+func (r *Reconciler) drain(ctx context.Context, p *pass, step *drainStep) error {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == step.kind })
+	k, live := kinds[i], p.observed.children[step.kind]
+	if step.act == drainDelete {
+		return r.remove(ctx, p, k, live)
+	}
+	p.input.Stopped = true
+	return r.update(ctx, p, k, k.render(p.input, live), live)
+}
+
+// setFinalizer adds or removes our finalizer. It is set while the policy is Drain; admission sets it at creation, this
+// does when admission was left out or the policy changed later.
+//
+// +kubebuilder:rbac:groups=app.ydzs.io,resources=myapps/finalizers,verbs=update
+func (r *Reconciler) setFinalizer(ctx context.Context, p *pass, wanted bool) error {
+	if controllerutil.ContainsFinalizer(p.app, v1beta1.Finalizer) == wanted {
+		return nil
+	}
+	before := p.app.DeepCopy()
+	if wanted {
+		controllerutil.AddFinalizer(p.app, v1beta1.Finalizer)
+	} else {
+		controllerutil.RemoveFinalizer(p.app, v1beta1.Finalizer)
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := client.IgnoreNotFound(r.Client.Patch(ctx, p.app, patch)); err != nil {
+		return fmt.Errorf("set finalizers of MyApp: %w", err)
+	}
+	p.memory.wrote(v1beta1.Kind.Kind, p.app.ResourceVersion, p.now)
+	return nil
+}

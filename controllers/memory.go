@@ -1,0 +1,126 @@
+package controllers
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// memory is what the past passes over one MyApp teach the next one, so that it need not ask the API server again. It is
+// lost with the process, which costs requests and never correctness. Reconciles of one MyApp never run at the same time;
+// only written is shared, with the event handlers.
+type memory struct {
+	mu sync.Mutex
+	// written holds, for every kind we wrote, what the cache must show before we act on it again.
+	written map[string]write
+	// agreed holds, for every kind, a live object that was found to be as intended.
+	agreed map[string]agreement
+	// refused holds, for every kind, the intent that the API server called invalid. It is not sent again.
+	refused map[string]refusal
+	// blocked holds, for every kind, the foreign object in the way and when to look at it again.
+	blocked map[string]*blockedError
+	// unreported is set while a pass has left the report of its changes to the next one.
+	unreported bool
+}
+
+type write struct {
+	resourceVersion string
+	at              time.Time
+}
+
+// agreement says that this intent and this state of the live object are the same.
+type agreement struct{ intent, live uint64 }
+
+type refusal struct {
+	intent uint64
+	err    error
+}
+
+// catchUpLimit bounds the wait for the cache to show our own write. Watches lag by milliseconds; one that lags longer is
+// broken, or the object was deleted in between, and every write is safe on a stale view anyway: a creation cannot
+// overwrite, an apply names the UID, a status patch the resourceVersion.
+const catchUpLimit = 5 * time.Second
+
+// behind tells whether the cached object (nil when there is none) is older than what we wrote.
+func (m *memory) behind(kind string, cached client.Object, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, ok := m.written[kind]
+	if !ok {
+		return false
+	}
+	if now.Sub(w.at) < catchUpLimit && (cached == nil || older(cached.GetResourceVersion(), w.resourceVersion)) {
+		return true
+	}
+	delete(m.written, kind)
+	return false
+}
+
+// older compares two resourceVersions of one resource; those that cannot be compared are taken as equal.
+func older(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order < 0
+}
+
+func (m *memory) wrote(kind, resourceVersion string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.written[kind] = write{resourceVersion, now}
+}
+
+// refuses returns the API server's answer if it has called this very intent invalid. Asking again would change nothing.
+func (m *memory) refuses(kind string, intent any) error {
+	if r, ok := m.refused[kind]; ok && r.intent == hash(intent) {
+		return r.err
+	}
+	return nil
+}
+
+// gone is told by the watch that an object was deleted: there is nothing left to catch up with.
+func (m *memory) gone(kind string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.written, kind)
+}
+
+// memories holds the memory of every MyApp that exists.
+type memories struct {
+	mu    sync.Mutex
+	byKey map[types.NamespacedName]*memory
+}
+
+func (m *memories) of(key types.NamespacedName) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byKey == nil {
+		m.byKey = map[types.NamespacedName]*memory{}
+	}
+	if m.byKey[key] == nil {
+		m.byKey[key] = &memory{
+			written: map[string]write{},
+			agreed:  map[string]agreement{},
+			refused: map[string]refusal{},
+			blocked: map[string]*blockedError{},
+		}
+	}
+	return m.byKey[key]
+}
+
+// gone is told of the deletion of a child; it makes no memory of its own.
+func (m *memories) gone(key types.NamespacedName, kind string) {
+	m.mu.Lock()
+	known := m.byKey[key]
+	m.mu.Unlock()
+	if known != nil {
+		known.gone(kind)
+	}
+}
+
+func (m *memories) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.byKey, key)
+}
