@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,19 +38,27 @@ func stageOf(app *v1beta1.MyApp, d *appsv1.Deployment, available int32) stage {
 	}
 	s := d.Status
 	progressing := deploymentReason(d, appsv1.DeploymentProgressing)
-	updated := s.UpdatedReplicas == s.Replicas
 	switch {
 	case progressing == "ProgressDeadlineExceeded":
 		return overdue
 	case *d.Spec.Replicas != desired.Size(app):
 		return rolling
-	case updated && s.UpdatedReplicas >= *d.Spec.Replicas && available >= s.UpdatedReplicas:
+	case complete(d, available):
 		return rolledOut
-	case updated && progressing == "NewReplicaSetAvailable" && available >= desired.MinAvailable(app):
+	case s.UpdatedReplicas == s.Replicas && progressing == "NewReplicaSetAvailable" && available >= desired.MinAvailable(app):
 		return scaling
 	default:
 		return rolling
 	}
+}
+
+// complete is what `kubectl rollout status` waits for, and where no pod is asked for, that none is left.
+func complete(d *appsv1.Deployment, available int32) bool {
+	s, want := d.Status, *d.Spec.Replicas
+	if want == 0 {
+		return s.Replicas == 0
+	}
+	return s.UpdatedReplicas == s.Replicas && s.UpdatedReplicas >= want && available >= s.UpdatedReplicas
 }
 
 func deploymentReason(d *appsv1.Deployment, t appsv1.DeploymentConditionType) string {
@@ -204,7 +213,8 @@ func truncate(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
-	return message[:maxMessage-1] + "…"
+	// Half a character would come back from the API server as another one, and the status would never be as computed.
+	return strings.ToValidUTF8(message[:maxMessage-1], "") + "…"
 }
 
 // servesAlike tells whether two states of a Deployment mean the same for Ready. When they do not, the report does not wait.

@@ -129,10 +129,10 @@ func (r *Reconciler) drain(ctx context.Context, p *pass, step *drainStep) error 
 	return r.update(ctx, p, k, k.render(p.input, live), live)
 }
 
+// +kubebuilder:rbac:groups=app.ydzs.io,resources=myapps/finalizers,verbs=update
+
 // setFinalizer adds or removes our finalizer. It is set while the policy is Drain; admission sets it at creation, this
 // does when admission was left out or the policy changed later.
-//
-// +kubebuilder:rbac:groups=app.ydzs.io,resources=myapps/finalizers,verbs=update
 func (r *Reconciler) setFinalizer(ctx context.Context, p *pass, wanted bool) error {
 	if controllerutil.ContainsFinalizer(p.app, v1beta1.Finalizer) == wanted {
 		return nil

@@ -36,9 +36,9 @@ func mine[P client.Object](o observed, app *v1beta1.MyApp) P {
 // podsByApp is the name of the cache index of pods by the MyApp they belong to.
 const podsByApp = "app"
 
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch
+
 // gather reads the children. It asks the cache only.
-//
-// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
 func (r *Reconciler) gather(ctx context.Context, app *v1beta1.MyApp) (observed, error) {
 	o := observed{children: map[string]client.Object{}}
 	for _, k := range kinds {

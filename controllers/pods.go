@@ -123,12 +123,19 @@ func waitingTrouble(c corev1.ContainerStatus) *trouble {
 	case "InvalidImageName":
 		return &trouble{v1beta1.ReasonInvalidImageName, fmt.Sprintf("container %q: image %q is not a valid reference", c.Name, c.Image), ""}
 	case "CreateContainerConfigError":
-		return &trouble{v1beta1.ReasonContainerConfigError, fmt.Sprintf("container %q: %s", c.Name, w.Message), ""}
+		return &trouble{v1beta1.ReasonContainerConfigError, fmt.Sprintf("container %q: %s", c.Name, podSuffix.ReplaceAllString(w.Message, "")), ""}
 	case "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError", "CreatePodSandboxError":
-		return &trouble{v1beta1.ReasonContainerError, fmt.Sprintf("container %q cannot be started", c.Name), w.Message}
+		return startTrouble(c.Name, w.Message)
 	}
 	return nil
 }
+
+func startTrouble(container, detail string) *trouble {
+	return &trouble{v1beta1.ReasonContainerError, fmt.Sprintf("container %q cannot be started", container), detail}
+}
+
+// podSuffix is how the kubelet names the pod in the message of a container that must not run as root.
+var podSuffix = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
 
 var backOffPrefix = regexp.MustCompile(`^Back-off pulling image "[^"]*"(: [A-Za-z]+: )?`)
 
@@ -136,7 +143,7 @@ var backOffPrefix = regexp.MustCompile(`^Back-off pulling image "[^"]*"(: [A-Za-
 func pullError(message string) string { return backOffPrefix.ReplaceAllString(message, "") }
 
 // How long a container that crashed must run again before it no longer counts as crash looping: twice its last run, within
-// these bounds.
+// these bounds. One that is not ready has to run for the longer of the two at least: it may be on its way to its next crash.
 const (
 	shortestProof = 10 * time.Second
 	longestProof  = 10 * time.Minute
@@ -146,27 +153,45 @@ const (
 // goes through back-off, start and crash, so the status is written once and not with every turn. A container that passes
 // its readiness check is given the benefit of the doubt after its first crash.
 func crashLoop(c corev1.ContainerStatus, now time.Time) (*trouble, time.Duration) {
+	last := lastEnd(c)
+	if last == nil {
+		return nil, 0
+	}
+	t := &trouble{v1beta1.ReasonCrashLoopBackOff, crashMessage(c.Name, last), ""}
+	if last.Reason == "StartError" || last.Reason == "ContainerCannotRun" {
+		// The kubelet alternates between RunContainerError and its back-off; both have one reason here.
+		t = startTrouble(c.Name, last.Message)
+	}
+	running := c.State.Running
+	if running == nil {
+		return t, 0
+	}
+	proof := max(2*last.FinishedAt.Sub(last.StartedAt.Time), shortestProof)
+	switch {
+	case c.Ready && c.RestartCount < 2:
+		return nil, 0
+	case c.Ready:
+		proof = min(proof, longestProof)
+	default:
+		proof = max(proof, longestProof)
+	}
+	if left := proof - now.Sub(running.StartedAt.Time); left > 0 {
+		return t, left
+	}
+	return nil, 0
+}
+
+// lastEnd is how a container that may be in a crash loop ended last; nil when it never did.
+func lastEnd(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	last := c.LastTerminationState.Terminated
 	if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || c.RestartCount > 0) {
 		last = t
 	}
 	backingOff := c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff"
 	if last == nil || (c.RestartCount == 0 && last.ExitCode == 0 && !backingOff) {
-		return nil, 0
+		return nil
 	}
-	t := &trouble{v1beta1.ReasonCrashLoopBackOff, crashMessage(c.Name, last), ""}
-	running := c.State.Running
-	if running == nil || !c.Ready {
-		return t, 0
-	}
-	if c.RestartCount < 2 {
-		return nil, 0
-	}
-	proof := min(max(2*last.FinishedAt.Sub(last.StartedAt.Time), shortestProof), longestProof)
-	if left := proof - now.Sub(running.StartedAt.Time); left > 0 {
-		return t, left
-	}
-	return nil, 0
+	return last
 }
 
 func crashMessage(container string, t *corev1.ContainerStateTerminated) string {
@@ -176,7 +201,7 @@ func crashMessage(container string, t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("container %q ends with exit code %d (%s)", container, t.ExitCode, t.Reason)
 }
 
-var podPrefix = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+var podPrefix = regexp.MustCompile(`^[Pp]ods? "[^"]*" is (forbidden|invalid): `)
 
 // replicaFailure reads why the ReplicaSet cannot create pods at all.
 func replicaFailure(d *appsv1.Deployment) *trouble {

@@ -44,9 +44,9 @@ const (
 	catchUp = 50 * time.Millisecond
 )
 
-// Reconcile is one pass over one MyApp.
-//
 // +kubebuilder:rbac:groups=app.ydzs.io,resources=myapps,verbs=get;list;watch;patch
+
+// Reconcile is one pass over one MyApp.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	app := &v1beta1.MyApp{}
 	if err := r.Client.Get(ctx, req.NamespacedName, app); err != nil {

@@ -13,11 +13,11 @@ import (
 	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
-// report writes the status if it changed, once, and then tells of a new trouble by one event. The patch carries the
-// resourceVersion: a status computed from an old view must not overwrite a newer one.
-//
 // +kubebuilder:rbac:groups=app.ydzs.io,resources=myapps/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// report writes the status if it changed, once, and then tells of a new trouble by one event. The patch carries the
+// resourceVersion: a status computed from an old view must not overwrite a newer one.
 func (r *Reconciler) report(ctx context.Context, p *pass, f finding) (recheck time.Duration, err error) {
 	next, recheck := nextStatus(p.app, f)
 	before := p.app.DeepCopy()

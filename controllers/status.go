@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -68,7 +69,7 @@ func endpoints(svc *corev1.Service) []v1beta1.Endpoint {
 	var balancers, nodes, cluster []v1beta1.Endpoint
 	for _, p := range svc.Spec.Ports {
 		for _, in := range svc.Status.LoadBalancer.Ingress {
-			if host := in.IP + in.Hostname; host != "" {
+			if host := cmp.Or(in.IP, in.Hostname); host != "" {
 				balancers = append(balancers, v1beta1.Endpoint{Type: v1beta1.EndpointLoadBalancer, Address: address(host, p.Port)})
 			}
 		}

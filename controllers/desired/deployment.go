@@ -25,12 +25,12 @@ const (
 	revisionHistoryLimit    int32 = 5
 )
 
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+
 // Deployment builds the Deployment, which every MyApp has.
 //
 // The pod template of an unchanged MyApp must stay the same, byte for byte, from one release of the operator to the next:
 // whatever changes here restarts every application in the cluster.
-//
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 func Deployment(in Input, _ *appsv1.Deployment) *appsv1ac.DeploymentApplyConfiguration {
 	app := in.App
 	size := Size(app)
@@ -73,8 +73,8 @@ func podTemplate(in Input) *corev1ac.PodTemplateSpecApplyConfiguration {
 	} else {
 		pod.WithServiceAccountName(spec.ServiceAccountName)
 	}
-	for _, s := range uniqueBy(spec.ImagePullSecrets, func(s corev1.LocalObjectReference) string { return s.Name }) {
-		pod.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s.Name))
+	for _, i := range firsts(spec.ImagePullSecrets, pullSecretKey) {
+		pod.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(spec.ImagePullSecrets[i].Name))
 	}
 	return corev1ac.PodTemplateSpec().
 		WithLabels(podLabels(in)).
@@ -118,25 +118,25 @@ func container(in Input) *corev1ac.ContainerApplyConfiguration {
 	return c
 }
 
+func pullSecretKey(s corev1.LocalObjectReference) string { return s.Name }
+
 // containerPorts are the pod ports behind the Service ports, each pair of port and protocol once: several Service ports
 // may lead to one. They carry no names, since nothing refers to them.
 func containerPorts(ports []corev1.ServicePort) []*corev1ac.ContainerPortApplyConfiguration {
-	type key struct {
-		port     int32
-		protocol corev1.Protocol
-	}
-	seen := map[key]bool{}
 	var all []*corev1ac.ContainerPortApplyConfiguration
-	for _, p := range ports {
-		k := key{podPort(p), protocol(p)}
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
+	for _, i := range firsts(ports, containerPortKey) {
+		k := containerPortKey(ports[i])
 		all = append(all, corev1ac.ContainerPort().WithContainerPort(k.port).WithProtocol(k.protocol))
 	}
 	return all
 }
+
+type portKey struct {
+	port     int32
+	protocol corev1.Protocol
+}
+
+func containerPortKey(p corev1.ServicePort) portKey { return portKey{podPort(p), protocol(p)} }
 
 // envs keeps the order, since $(NAME) refers backwards. Of entries with one name the last counts, as in a container.
 func envs(list []corev1.EnvVar) []*corev1ac.EnvVarApplyConfiguration {
@@ -193,21 +193,21 @@ func numericPort(port intstr.IntOrString, ports []corev1.ServicePort) intstr.Int
 		return port
 	}
 	for _, p := range ports {
-		if portName(ports, p) == port.StrVal {
+		if p.Name == port.StrVal {
 			return intstr.FromInt32(podPort(p))
 		}
 	}
 	return port
 }
 
-// uniqueBy keeps the first element of each key.
-func uniqueBy[T any, K comparable](list []T, key func(T) K) []T {
+// firsts returns the index of the first element of each key.
+func firsts[T any, K comparable](list []T, key func(T) K) []int {
 	seen := map[K]bool{}
-	var all []T
-	for _, v := range list {
+	var all []int
+	for i, v := range list {
 		if k := key(v); !seen[k] {
 			seen[k] = true
-			all = append(all, v)
+			all = append(all, i)
 		}
 	}
 	return all

@@ -18,46 +18,51 @@ func SpecPath(kind, path string, app *v1beta1.MyApp) string {
 		if !ok || !endsElement(m.child, rest) {
 			continue
 		}
-		if m.app == "spec.envs" {
-			rest = envIndex(rest, app)
+		if m.rest != nil {
+			rest = m.rest(rest, app)
 		}
 		return m.app + rest
 	}
 	return strings.ToLower(kind) + ": " + path
 }
 
-type pathMapping struct{ child, app string }
+// pathMapping leads from the prefix of a child's path to that of the MyApp's. rest rewrites what follows the prefix; nil
+// keeps it.
+type pathMapping struct {
+	child, app string
+	rest       func(rest string, app *v1beta1.MyApp) string
+}
 
 // paths are tried in order, so the longer prefix stands first.
 var paths = map[string][]pathMapping{
 	"Deployment": {
-		{"spec.template.spec.containers[0].livenessProbe", "spec.probes.liveness"},
-		{"spec.template.spec.containers[0].readinessProbe", "spec.probes.readiness"},
-		{"spec.template.spec.containers[0].startupProbe", "spec.probes.startup"},
-		{"spec.template.spec.containers[0].lifecycle", "spec.shutdownDelaySeconds"},
-		{"spec.template.spec.containers[0].ports", "spec.ports"},
-		{"spec.template.spec.containers[0].env", "spec.envs"},
-		{"spec.template.spec.containers[0].", "spec."},
-		{"spec.template.spec.securityContext", "spec.podSecurityContext"},
-		{"spec.template.spec.imagePullSecrets", "spec.imagePullSecrets"},
-		{"spec.template.spec.serviceAccountName", "spec.serviceAccountName"},
-		{"spec.template.spec.terminationGracePeriodSeconds", "spec.terminationGracePeriodSeconds"},
-		{"spec.template.metadata.labels", "spec.podLabels"},
-		{"spec.template.labels", "spec.podLabels"},
-		{"spec.template.metadata.annotations", "spec.podAnnotations"},
-		{"spec.template.annotations", "spec.podAnnotations"},
-		{"spec.replicas", "spec.size"},
-		{"spec.selector", "metadata.name"},
-		{"metadata.labels", "metadata.name"},
-		{"metadata.name", "metadata.name"},
+		{"spec.template.spec.containers[0].livenessProbe", "spec.probes.liveness", nil},
+		{"spec.template.spec.containers[0].readinessProbe", "spec.probes.readiness", nil},
+		{"spec.template.spec.containers[0].startupProbe", "spec.probes.startup", nil},
+		{"spec.template.spec.containers[0].lifecycle", "spec.shutdownDelaySeconds", whole},
+		{"spec.template.spec.containers[0].ports", "spec.ports", portRest},
+		{"spec.template.spec.containers[0].env", "spec.envs", envRest},
+		{"spec.template.spec.containers[0].", "spec.", nil},
+		{"spec.template.spec.securityContext", "spec.podSecurityContext", nil},
+		{"spec.template.spec.imagePullSecrets", "spec.imagePullSecrets", pullSecretRest},
+		{"spec.template.spec.serviceAccountName", "spec.serviceAccountName", nil},
+		{"spec.template.spec.terminationGracePeriodSeconds", "spec.terminationGracePeriodSeconds", nil},
+		{"spec.template.metadata.labels", "spec.podLabels", nil},
+		{"spec.template.labels", "spec.podLabels", nil},
+		{"spec.template.metadata.annotations", "spec.podAnnotations", nil},
+		{"spec.template.annotations", "spec.podAnnotations", nil},
+		{"spec.replicas", "spec.size", whole},
+		{"spec.selector", "metadata.name", whole},
+		{"metadata.labels", "metadata.name", whole},
+		{"metadata.name", "metadata.name", whole},
 	},
 	"Service": {
-		{"spec.ports", "spec.ports"},
-		{"spec.selector", "metadata.name"},
-		{"spec.", "spec.service."},
-		{"metadata.annotations", "spec.service.annotations"},
-		{"metadata.labels", "metadata.name"},
-		{"metadata.name", "metadata.name"},
+		{"spec.ports", "spec.ports", nil},
+		{"spec.selector", "metadata.name", whole},
+		{"spec.", "spec.service.", nil},
+		{"metadata.annotations", "spec.service.annotations", nil},
+		{"metadata.labels", "metadata.name", whole},
+		{"metadata.name", "metadata.name", whole},
 	},
 }
 
@@ -66,28 +71,47 @@ func endsElement(prefix, rest string) bool {
 	return rest == "" || strings.HasSuffix(prefix, ".") || rest[0] == '.' || rest[0] == '['
 }
 
-var leadingIndex = regexp.MustCompile(`^\[(\d+)\]`)
+// whole drops what follows: the MyApp's field has no parts.
+func whole(string, *v1beta1.MyApp) string { return "" }
 
-// envIndex turns the index of a container variable into that of the MyApp's entry: entries that a later one of the same
-// name replaces are not in the container.
-func envIndex(rest string, app *v1beta1.MyApp) string {
-	m := leadingIndex.FindStringSubmatch(rest)
-	if m == nil {
-		return rest
-	}
-	rendered, _ := strconv.Atoi(m[1])
+// The lists below are rendered without some of the MyApp's entries, so that their indexes differ.
+
+// envRest: entries that a later one of the same name replaces are not in the container.
+func envRest(rest string, app *v1beta1.MyApp) string {
 	last := map[string]int{}
 	for i, e := range app.Spec.Envs {
 		last[e.Name] = i
 	}
+	var origins []int
 	for i, e := range app.Spec.Envs {
-		if last[e.Name] != i {
-			continue
+		if last[e.Name] == i {
+			origins = append(origins, i)
 		}
-		if rendered == 0 {
-			return "[" + strconv.Itoa(i) + "]" + rest[len(m[0]):]
-		}
-		rendered--
+	}
+	return reindex(rest, origins)
+}
+
+// portRest: several Service ports may lead to one port of the container, whose number is the first one's targetPort.
+func portRest(rest string, app *v1beta1.MyApp) string {
+	rest = reindex(rest, firsts(app.Spec.Ports, containerPortKey))
+	return strings.Replace(rest, ".containerPort", ".targetPort", 1)
+}
+
+// pullSecretRest: a Secret named twice is rendered once.
+func pullSecretRest(rest string, app *v1beta1.MyApp) string {
+	return reindex(rest, firsts(app.Spec.ImagePullSecrets, pullSecretKey))
+}
+
+var leadingIndex = regexp.MustCompile(`^\[(\d+)\]`)
+
+// reindex replaces the index of a rendered element by that of the entry that it came from.
+func reindex(rest string, origins []int) string {
+	m := leadingIndex.FindStringSubmatch(rest)
+	if m == nil {
+		return rest
+	}
+	if i, err := strconv.Atoi(m[1]); err == nil && i < len(origins) {
+		return "[" + strconv.Itoa(origins[i]) + "]" + rest[len(m[0]):]
 	}
 	return rest
 }

@@ -8,9 +8,9 @@ import (
 	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
-// Service builds the Service of the MyApp's ports; nil when there are none.
-//
 // +kubebuilder:rbac:groups=core,resources=services,verbs=get;list;watch;create;patch;delete
+
+// Service builds the Service of the MyApp's ports; nil when there are none.
 func Service(in Input, live *corev1.Service) *corev1ac.ServiceApplyConfiguration {
 	app := in.App
 	if len(app.Spec.Ports) == 0 {
