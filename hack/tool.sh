@@ -53,6 +53,7 @@ for name in "$@"; do
     start=$SECONDS
     mkdir -p "$(dirname "$bin")"
     # Moved into place whole, so that an interrupted or a second, concurrent build leaves no half of a binary.
+    trap 'rm -f "$bin.$$"' EXIT
     (cd "$dir" && go build -trimpath -buildvcs=false -ldflags "-s -w $(stamp "$module")" -o "$bin.$$" "$package")
     mv "$bin.$$" "$bin"
     echo "[$i/$#] built $name in $((SECONDS - start)) s" >&2

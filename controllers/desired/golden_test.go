@@ -37,7 +37,7 @@ func TestGoldenChildren(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(string(raw), got.String()); diff != "" {
+			if diff := cmp.Diff(strings.Split(string(raw), "\n"), strings.Split(got.String(), "\n")); diff != "" {
 				t.Errorf("an upgrade would change the children of this MyApp; a changed pod template restarts its pods (-before +after):\n%s", diff)
 			}
 		})

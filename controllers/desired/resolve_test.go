@@ -185,10 +185,10 @@ func TestSize(t *testing.T) {
 
 func TestProbePorts(t *testing.T) {
 	app := myApp(t, `
-ports: [{name: web, port: 80, targetPort: 8080}, {port: 9000, targetPort: 9001}]
+ports: [{port: 1}, {name: web, port: 80, targetPort: 8080}, {name: admin, port: 9000, targetPort: 9001}]
 probes:
   liveness: {httpGet: {port: web}}
-  readiness: {tcpSocket: {port: tcp-9000}}
+  readiness: {tcpSocket: {port: admin}}
   startup: {httpGet: {port: 1234}}`)
 	c := containerOf(app)
 	got := []intstr.IntOrString{*c.LivenessProbe.HTTPGet.Port, *c.ReadinessProbe.TCPSocket.Port, *c.StartupProbe.HTTPGet.Port}

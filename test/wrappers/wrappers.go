@@ -71,7 +71,12 @@ func (w *MyApp) Service(s v1beta1.ServiceSpec) *MyApp { w.app.Spec.Service = &s;
 
 // Env adds an environment variable.
 func (w *MyApp) Env(name, value string) *MyApp {
-	w.app.Spec.Envs = append(w.app.Spec.Envs, corev1.EnvVar{Name: name, Value: value})
+	return w.Envs(corev1.EnvVar{Name: name, Value: value})
+}
+
+// Envs adds environment variables.
+func (w *MyApp) Envs(envs ...corev1.EnvVar) *MyApp {
+	w.app.Spec.Envs = append(w.app.Spec.Envs, envs...)
 	return w
 }
 

@@ -1,0 +1,3 @@
+package controlplane
+
+func processSpecs() {}
