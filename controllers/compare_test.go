@@ -99,7 +99,7 @@ func refusing(t testing.TB) *Reconciler {
 }
 
 func samePass(app *v1beta1.MyApp, o observed, all *memories) *pass {
-	return &pass{app: app, observed: o, input: desired.Input{App: app}, memory: all.of(client.ObjectKeyFromObject(app)), now: now}
+	return &pass{app: app, observed: o, input: desired.Input{App: app}, memory: all.of(app), now: now}
 }
 
 func TestC01WhatIsAppliedIsWhatIsExtracted(t *testing.T) {

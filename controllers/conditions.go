@@ -1,12 +1,12 @@
 package controllers
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -33,7 +33,7 @@ const (
 
 // stageOf reads the Deployment. available is given apart, since a pod in a crash loop does not count as such.
 func stageOf(app *v1beta1.MyApp, d *appsv1.Deployment, available int32) stage {
-	if d == nil || d.Generation > d.Status.ObservedGeneration || d.Spec.Replicas == nil {
+	if !upToDate(d) {
 		return rolling
 	}
 	s := d.Status
@@ -50,6 +50,11 @@ func stageOf(app *v1beta1.MyApp, d *appsv1.Deployment, available int32) stage {
 	default:
 		return rolling
 	}
+}
+
+// upToDate tells whether the Deployment's status speaks of its current spec.
+func upToDate(d *appsv1.Deployment) bool {
+	return d != nil && d.Spec.Replicas != nil && d.Generation <= d.Status.ObservedGeneration
 }
 
 // complete is what `kubectl rollout status` waits for, and where no pod is asked for, that none is left.
@@ -74,10 +79,17 @@ func deploymentReason(d *appsv1.Deployment, t appsv1.DeploymentConditionType) st
 type verdict struct {
 	status          metav1.ConditionStatus
 	reason, message string
+	// generation is that of the spec the condition speaks of, when it is not the current one.
+	generation int64
 }
 
-func yes(reason, message string) verdict { return verdict{metav1.ConditionTrue, reason, message} }
-func no(reason, message string) verdict  { return verdict{metav1.ConditionFalse, reason, message} }
+func yes(reason, message string) verdict {
+	return verdict{status: metav1.ConditionTrue, reason: reason, message: message}
+}
+
+func no(reason, message string) verdict {
+	return verdict{status: metav1.ConditionFalse, reason: reason, message: message}
+}
 
 const (
 	messageRolling = "a rollout is under way"
@@ -101,6 +113,7 @@ func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pod
 	case f.drain != nil:
 		ready, progressing, degraded = draining(f.drain, degraded)
 	case app.IsPaused():
+		// They keep the generation they were told of, so that nobody takes them for news of a spec that is not applied.
 		ready = unchanged(app.Status, v1beta1.ConditionReady, ready)
 		degraded = unchanged(app.Status, v1beta1.ConditionDegraded, degraded)
 		progressing = no(v1beta1.ReasonPaused, "the annotation "+v1beta1.AnnotationPaused+" stops all changes to the children")
@@ -122,8 +135,8 @@ func healthy(app *v1beta1.MyApp, at stage) (ready, progressing verdict) {
 		return yes(v1beta1.ReasonRolledOut, "every pod runs the current spec and is available"),
 			no(v1beta1.ReasonRolledOut, "every pod runs the current spec and is available")
 	case at == scaling:
-		return yes(v1beta1.ReasonScaling, "enough pods serve while their number changes"),
-			yes(v1beta1.ReasonScaling, "the number of pods is changing")
+		return yes(v1beta1.ReasonScaling, "enough pods serve; the others are on their way"),
+			yes(v1beta1.ReasonScaling, "the number of available pods is on its way to spec.size")
 	case at == overdue:
 		return no(v1beta1.ReasonProgressDeadlineExceeded, messageOverdue), no(v1beta1.ReasonProgressDeadlineExceeded, messageOverdue)
 	default:
@@ -179,7 +192,7 @@ func draining(step *drainStep, degraded verdict) (ready, progressing, nextDegrad
 // unchanged keeps a condition as it was, if it was ever set.
 func unchanged(status v1beta1.MyAppStatus, conditionType string, otherwise verdict) verdict {
 	if c := meta.FindStatusCondition(status.Conditions, conditionType); c != nil {
-		return verdict{c.Status, c.Reason, c.Message}
+		return verdict{c.Status, c.Reason, c.Message, c.ObservedGeneration}
 	}
 	return otherwise
 }
@@ -202,7 +215,7 @@ type writer struct {
 func (w writer) set(conditionType string, v verdict) {
 	meta.SetStatusCondition(&w.next.Conditions, metav1.Condition{
 		Type: conditionType, Status: v.status, Reason: v.reason, Message: v.message,
-		ObservedGeneration: w.app.Generation, LastTransitionTime: metav1.NewTime(w.now),
+		ObservedGeneration: cmp.Or(v.generation, w.app.Generation), LastTransitionTime: metav1.NewTime(w.now),
 	})
 }
 
@@ -223,11 +236,5 @@ func servesAlike(app *v1beta1.MyApp, a, b *appsv1.Deployment) bool {
 		at := stageOf(app, d, d.Status.AvailableReplicas)
 		return at == rolledOut || at == scaling
 	}
-	failed := func(d *appsv1.Deployment) corev1.ConditionStatus {
-		if replicaFailure(d) != nil {
-			return corev1.ConditionTrue
-		}
-		return corev1.ConditionFalse
-	}
-	return ready(a) == ready(b) && failed(a) == failed(b)
+	return ready(a) == ready(b) && (replicaFailure(a) == nil) == (replicaFailure(b) == nil)
 }

@@ -134,6 +134,9 @@ func (r *Reconciler) look(ctx context.Context, p *pass, k kind, intent any) erro
 	live.SetGroupVersionKind(gvk)
 	switch err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(p.app), live); {
 	case apierrors.IsNotFound(err):
+		if err := r.confirmAlive(ctx, p); err != nil {
+			return err
+		}
 		return r.applyNew(ctx, p, k, intent)
 	case err != nil:
 		return fmt.Errorf("read %s: %w", k.name, err)
@@ -254,7 +257,7 @@ func fingerprint(live client.Object) uint64 {
 	}
 	var fields string
 	if e := ourFields(live); e != nil && e.FieldsV1 != nil {
-		fields = string(e.FieldsV1.Raw)
+		fields = e.FieldsV1.GetRawString()
 	}
 	return hash([]any{live.GetUID(), version, fields, live.GetLabels(), live.GetAnnotations(), live.GetOwnerReferences()})
 }

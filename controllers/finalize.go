@@ -55,7 +55,7 @@ func nextDrainStep(app *v1beta1.MyApp, o observed, now time.Time) *drainStep {
 		{drainStep{reason: "DeletingService", message: "the Service is being deleted, so that no new traffic comes", kind: "Service", act: drainDelete},
 			mine[*corev1.Service](o, app) != nil},
 		{drainStep{reason: "StoppingPods", message: "the pods are ending", kind: "Deployment", act: drainStop},
-			d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || len(o.pods) > 0)},
+			d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || slices.ContainsFunc(o.pods, runs))},
 		{drainStep{reason: "DeletingDeployment", message: "the Deployment is being deleted", kind: "Deployment", act: drainDelete},
 			d != nil},
 	}
@@ -75,6 +75,11 @@ func nextDrainStep(app *v1beta1.MyApp, o observed, now time.Time) *drainStep {
 		return &s.drainStep
 	}
 	return nil
+}
+
+// runs tells whether a pod still has to end; one that failed, for example by eviction, is over.
+func runs(pod corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
 // drains tells whether the MyApp's deletion is held by our finalizer until its parts are gone in order.

@@ -7,13 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
 // memory is what the past passes over one MyApp teach the next one, so that it need not ask the API server again. It is
 // lost with the process, which costs requests and never correctness. Reconciles of one MyApp never run at the same time;
 // only written is shared, with the event handlers.
 type memory struct {
-	mu sync.Mutex
+	// uid is the MyApp's; one that is made again under the same name starts with an empty memory.
+	uid types.UID
+	mu  sync.Mutex
 	// written holds, for every kind we wrote, what the cache must show before we act on it again.
 	written map[string]write
 	// agreed holds, for every kind, a live object that was found to be as intended.
@@ -92,14 +96,16 @@ type memories struct {
 	byKey map[types.NamespacedName]*memory
 }
 
-func (m *memories) of(key types.NamespacedName) *memory {
+func (m *memories) of(app *v1beta1.MyApp) *memory {
+	key := client.ObjectKeyFromObject(app)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byKey == nil {
 		m.byKey = map[types.NamespacedName]*memory{}
 	}
-	if m.byKey[key] == nil {
+	if known := m.byKey[key]; known == nil || known.uid != app.UID {
 		m.byKey[key] = &memory{
+			uid:     app.UID,
 			written: map[string]write{},
 			agreed:  map[string]agreement{},
 			refused: map[string]refusal{},

@@ -6,8 +6,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
 func TestC05Behind(t *testing.T) {
@@ -35,7 +37,7 @@ func TestC05Behind(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var all memories
-			m := all.of(types.NamespacedName{Name: "shop"})
+			m := all.of(&v1beta1.MyApp{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
 			if c.wrote != "" {
 				m.wrote("Deployment", c.wrote, now)
 			}
@@ -51,7 +53,7 @@ func TestC05Behind(t *testing.T) {
 
 func TestC05CaughtUpOnceIsCaughtUp(t *testing.T) {
 	var all memories
-	m := all.of(types.NamespacedName{Name: "shop"})
+	m := all.of(&v1beta1.MyApp{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
 	m.wrote("Deployment", "100", now)
 	if m.behind("Deployment", &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "100"}}, now) {
 		t.Fatal("the pass waits for what the cache shows")
@@ -63,29 +65,40 @@ func TestC05CaughtUpOnceIsCaughtUp(t *testing.T) {
 
 func TestMemoriesForget(t *testing.T) {
 	var all memories
-	shop, other := types.NamespacedName{Name: "shop"}, types.NamespacedName{Name: "other"}
+	shop, other := myApp(t, ""), myApp(t, "", func(app *v1beta1.MyApp) { app.Name, app.UID = "other", "uid-of-other" })
+	key := client.ObjectKeyFromObject
 	all.of(shop).wrote("Deployment", "100", now)
 	all.of(other).wrote("Deployment", "100", now)
 
-	all.gone(shop, "Service")
+	all.gone(key(shop), "Service")
 	if !all.of(shop).behind("Deployment", nil, now) {
 		t.Error("the end of the Service says something about the Deployment")
 	}
-	all.gone(shop, "Deployment")
+	all.gone(key(shop), "Deployment")
 	if all.of(shop).behind("Deployment", nil, now) {
 		t.Error("a Deployment that is known to be deleted is waited for")
 	}
 	if !all.of(other).behind("Deployment", nil, now) {
 		t.Error("the end of one MyApp's Deployment says something about another's")
 	}
-	all.forget(other)
+	all.forget(key(other))
 	if all.of(other).behind("Deployment", nil, now) {
-		t.Error("a MyApp of the same name inherits a memory")
+		t.Error("a MyApp that is gone leaves a memory")
 	}
 
 	all = memories{}
-	all.gone(shop, "Deployment")
+	all.gone(key(shop), "Deployment")
 	if len(all.byKey) != 0 {
 		t.Error("strangers' objects fill the memory")
+	}
+}
+
+// C05: a MyApp that is deleted and made again has another UID, and the watch may show both as one update.
+func TestC05MemoryEndsWithTheMyApp(t *testing.T) {
+	var all memories
+	all.of(myApp(t, "")).wrote("Deployment", "100", now)
+	again := myApp(t, "", func(app *v1beta1.MyApp) { app.UID = "uid-of-the-next" })
+	if all.of(again).behind("Deployment", nil, now) {
+		t.Error("a MyApp of the same name inherits the memory of the former one")
 	}
 }

@@ -59,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	p := &pass{app: app, observed: observed, memory: r.memories.of(req.NamespacedName), now: r.now()}
+	p := &pass{app: app, observed: observed, memory: r.memories.of(app), now: r.now()}
 	if p.behind() {
 		return reconcile.Result{RequeueAfter: catchUp}, nil
 	}

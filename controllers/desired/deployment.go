@@ -193,7 +193,7 @@ func numericPort(port intstr.IntOrString, ports []corev1.ServicePort) intstr.Int
 		return port
 	}
 	for _, p := range ports {
-		if p.Name == port.StrVal {
+		if p.Name != "" && p.Name == port.StrVal {
 			return intstr.FromInt32(podPort(p))
 		}
 	}

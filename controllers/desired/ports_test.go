@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -86,24 +87,31 @@ func TestP04NamesDoNotDependOnOrder(t *testing.T) {
 
 // S01: what the operator asks for at each step, with the Service as the API server left it after the one before.
 func TestS01NodePortRequests(t *testing.T) {
-	const live = "[{name: web, port: 80, nodePort: 30080}, {name: dns, port: 53, protocol: UDP, nodePort: 30053}]"
+	const live = "[{name: web, port: 80, protocol: TCP, nodePort: 30080}, {name: dns, port: 53, protocol: UDP, nodePort: 30053}]"
+	// What we own of the live Service when both node ports were pinned before; otherwise the API server chose them.
+	const pins = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:nodePort":{}},` +
+		`"k:{\"port\":53,\"protocol\":\"UDP\"}":{".":{},"f:port":{},"f:nodePort":{}}}}}`
 	cases := []struct {
-		name, spec string
-		want       []string
+		name, owned, spec string
+		want              []string
 	}{
-		{"allocated ones are not asked for", "ports: [{name: web, port: 80}, {name: dns, port: 53, protocol: UDP}]",
+		{"allocated ones are not asked for", "", "ports: [{name: web, port: 80}, {name: dns, port: 53, protocol: UDP}]",
 			[]string{"web 80/TCP>80", "dns 53/UDP>53"}},
-		{"a rename keeps it", "ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]",
+		{"not even of a renamed port", "", "ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]",
+			[]string{"http 80/TCP>80", "dns 53/UDP>53"}},
+		{"one that was pinned is kept by its name", pins, "ports: [{name: web, port: 80}, {name: dns, port: 53, protocol: UDP}]",
+			[]string{"web 80/TCP>80", "dns 53/UDP>53"}},
+		{"a rename keeps one that was pinned", pins, "ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]",
 			[]string{"http 80/TCP>80@30080", "dns 53/UDP>53"}},
-		{"two swap their names", "ports: [{name: dns, port: 80}, {name: web, port: 53, protocol: UDP}]",
+		{"two swap their names", pins, "ports: [{name: dns, port: 80}, {name: web, port: 53, protocol: UDP}]",
 			[]string{"dns 80/TCP>80@30080", "web 53/UDP>53@30053"}},
-		{"an insertion in front moves nothing", "ports: [{name: tls, port: 443}, {name: web, port: 80}]",
+		{"an insertion in front moves nothing", pins, "ports: [{name: tls, port: 443}, {name: web, port: 80}]",
 			[]string{"tls 443/TCP>443", "web 80/TCP>80"}},
-		{"the names of several come up", "ports: [{port: 80}, {port: 53, protocol: UDP}]",
+		{"the names of several come up", pins, "ports: [{port: 80}, {port: 53, protocol: UDP}]",
 			[]string{"tcp-80 80/TCP>80@30080", "udp-53 53/UDP>53@30053"}},
-		{"another protocol is another port", "ports: [{name: other, port: 53}]", []string{"other 53/TCP>53"}},
-		{"a pin wins", "ports: [{name: http, port: 80, nodePort: 30081}]", []string{"http 80/TCP>80@30081"}},
-		{"ClusterIP has none", "{ports: [{name: http, port: 80}], service: {type: ClusterIP}}", []string{"http 80/TCP>80"}},
+		{"another protocol is another port", pins, "ports: [{name: other, port: 53}]", []string{"other 53/TCP>53"}},
+		{"a pin wins", pins, "ports: [{name: http, port: 80, nodePort: 30081}]", []string{"http 80/TCP>80@30081"}},
+		{"ClusterIP has none", pins, "{ports: [{name: http, port: 80}], service: {type: ClusterIP}}", []string{"http 80/TCP>80"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,6 +119,10 @@ func TestS01NodePortRequests(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(live), &svc.Spec.Ports); err != nil {
 				t.Fatal(err)
 			}
+			svc.ManagedFields = []metav1.ManagedFieldsEntry{{
+				Manager: v1beta1.OperatorName, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1",
+				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(c.owned),
+			}}
 			got, _ := portsOf(myApp(t, c.spec), svc)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("a client of the old node port would lose it (-want +got):\n%s", diff)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
@@ -65,15 +64,29 @@ func applied(t *testing.T, before, after string) *v1beta1.MyApp {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := jsonpatch.MergePatch(encode(t, stored.Spec), patch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := parsed(t, string(encode(t, stored.Spec))).(map[string]any)
+	merge(spec, parsed(t, string(patch)).(map[string]any))
 	stored.Spec = v1beta1.MyAppSpec{}
-	if err := json.Unmarshal(raw, &stored.Spec); err != nil {
+	if err := json.Unmarshal(encode(t, spec), &stored.Spec); err != nil {
 		t.Fatal(err)
 	}
 	return stored
+}
+
+// merge is a JSON merge patch.
+func merge(into, patch map[string]any) {
+	for key, value := range patch {
+		change, isMap := value.(map[string]any)
+		old, wasMap := into[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case isMap && wasMap:
+			merge(old, change)
+		default:
+			into[key] = value
+		}
+	}
 }
 
 func TestDefaultProfileFollowsTheFlag(t *testing.T) {

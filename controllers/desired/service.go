@@ -1,6 +1,8 @@
 package desired
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -74,11 +76,22 @@ func nodePort(p corev1.ServicePort, name string, live *corev1.Service) int32 {
 		return p.NodePort
 	}
 	for _, l := range live.Spec.Ports {
-		if l.Port == p.Port && protocol(l) == protocol(p) && l.Name != name {
+		if l.Port == p.Port && protocol(l) == protocol(p) && l.Name != name && pinned(live, l) {
 			return l.NodePort
 		}
 	}
 	return 0
+}
+
+// pinned tells whether the live node port is one that we applied.
+func pinned(live *corev1.Service, port corev1.ServicePort) bool {
+	applied, err := corev1ac.ExtractService(live, v1beta1.OperatorName)
+	if err != nil || applied.Spec == nil {
+		return false
+	}
+	return slices.ContainsFunc(applied.Spec.Ports, func(a corev1ac.ServicePortApplyConfiguration) bool {
+		return a.NodePort != nil && *a.NodePort == port.NodePort
+	})
 }
 
 func ptrDeref(s *string) string {

@@ -134,8 +134,8 @@ func smallest(s *schema) any {
 
 // admittedButUnreadable judges one body: whether the schema admits it, and if so the error of decoding it.
 func (s *server) admittedButUnreadable(body []byte) (admitted bool, err error) {
-	object, err := s.parse(body)
-	if err != nil || len(s.bySchema(object)) > 0 {
+	object, _ := s.parse(body) // what cannot be parsed is not admitted
+	if object == nil || len(s.bySchema(object)) > 0 {
 		return false, nil
 	}
 	_, err = decode(object)

@@ -41,7 +41,7 @@ var _ = Describe("The documents", func() {
 		for _, b := range all {
 			out, err := plane.KubectlStdin(ctx, b.text, "apply", "-f", "-")
 			Expect(err).NotTo(HaveOccurred(), "%s: %s\n%s", b.file, out, b.text)
-			out, err = plane.KubectlStdin(ctx, b.text, "delete", "--cascade=background", "--wait=false", "-f", "-")
+			out, err = plane.KubectlStdin(ctx, b.text, "delete", "--wait=false", "-f", "-")
 			Expect(err).NotTo(HaveOccurred(), out)
 		}
 	})

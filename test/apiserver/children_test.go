@@ -56,6 +56,15 @@ var _ = Describe("Children", func() {
 		Entry("one with a port", (*operator).web, []string{"patch deployments Created", "patch services Created"}),
 		Entry("the fullest MyApp", func(o *operator) *v1beta1.MyApp { return wrappers.Fullest("shop", o.namespace).Obj() },
 			[]string{"patch deployments Created", "patch services Created"}),
+		Entry("empty blocks", func(o *operator) *v1beta1.MyApp {
+			app := o.web()
+			app.Spec.Service = &v1beta1.ServiceSpec{}
+			app.Spec.Probes = &v1beta1.Probes{}
+			app.Spec.PodSecurityContext = &corev1.PodSecurityContext{SELinuxOptions: &corev1.SELinuxOptions{}}
+			app.Spec.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{}}
+			app.Spec.Envs = []corev1.EnvVar{{Name: "EMPTY"}}
+			return app
+		}, []string{"patch deployments Created", "patch services Created"}),
 		Entry("Q01 quantities in any spelling", func(o *operator) *v1beta1.MyApp {
 			app := o.smallest()
 			app.Spec.Resources = corev1.ResourceRequirements{
