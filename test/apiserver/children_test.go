@@ -272,8 +272,9 @@ var _ = Describe("Ports", func() {
 			svc := get[corev1.Service](ctx, app)
 			Expect(svc.Spec.Type).To(Equal(t))
 			Expect(svc.Spec.ClusterIP).To(Equal(ip))
-			Expect(svc.Spec.Ports[0].NodePort != 0).To(Equal(t != corev1.ServiceTypeClusterIP))
-			Expect(svc.Spec.ExternalTrafficPolicy != "").To(Equal(t != corev1.ServiceTypeClusterIP))
+			inside := t == corev1.ServiceTypeClusterIP
+			Expect(svc.Spec.Ports[0].NodePort).To(WithTransform(func(p int32) bool { return p == 0 }, Equal(inside)))
+			Expect(svc.Spec.ExternalTrafficPolicy).To(WithTransform(func(p corev1.ServiceExternalTrafficPolicy) bool { return p == "" }, Equal(inside)))
 			Expect(o.run(app)).To(BeEmpty())
 		}
 	})
