@@ -30,25 +30,27 @@ func validateService(path *field.Path, spec *v1beta1.MyAppSpec, prefixes []strin
 	if len(spec.Ports) == 0 {
 		errs = append(errs, field.Forbidden(path, "needs spec.ports: without ports there is no Service; add a port or remove spec.service"))
 	}
-	if s.ExternalTrafficPolicy != "" && serviceType(spec) == corev1.ServiceTypeClusterIP {
-		errs = append(errs, field.Forbidden(path.Child("externalTrafficPolicy"), "has no meaning for the type ClusterIP; remove it or choose NodePort or LoadBalancer"))
+	if class := s.LoadBalancerClass; class != "" && len(content.IsLabelKey(class)) > 0 {
+		errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), class, "must be a name like internal, or one with a domain like example.com/internal"))
 	}
-	errs = append(errs, validateLoadBalancerClass(path.Child("loadBalancerClass"), spec)...)
 	return append(errs, validateServiceAnnotations(path.Child("annotations"), s.Annotations, prefixes)...)
 }
 
-func validateLoadBalancerClass(path *field.Path, spec *v1beta1.MyAppSpec) field.ErrorList {
-	class := spec.Service.LoadBalancerClass
-	switch {
-	case class == "":
-		return nil
-	case serviceType(spec) != corev1.ServiceTypeLoadBalancer:
-		return field.ErrorList{field.Forbidden(path, "has a meaning for the type LoadBalancer only; remove it or choose that type")}
-	case len(content.IsLabelKey(class)) > 0:
-		return field.ErrorList{field.Invalid(path, class, "must be a name like internal, or one with a domain like example.com/internal")}
-	default:
+// idleSettings names the settings that the type of the Service leaves without effect. They are legal, so that a switch of
+// the type alone succeeds in every direction.
+func idleSettings(spec *v1beta1.MyAppSpec) []string {
+	s, serviceType := spec.Service, serviceType(spec)
+	if s == nil {
 		return nil
 	}
+	var all []string
+	if s.ExternalTrafficPolicy != "" && serviceType == corev1.ServiceTypeClusterIP {
+		all = append(all, "spec.service.externalTrafficPolicy: has no effect for the type ClusterIP; remove it, or choose NodePort or LoadBalancer")
+	}
+	if s.LoadBalancerClass != "" && serviceType != corev1.ServiceTypeLoadBalancer {
+		all = append(all, "spec.service.loadBalancerClass: has an effect for the type LoadBalancer only; remove it, or choose that type")
+	}
+	return all
 }
 
 func validateServiceAnnotations(path *field.Path, annotations map[string]string, prefixes []string) field.ErrorList {

@@ -25,6 +25,7 @@ func warnings(app *v1beta1.MyApp) []string {
 	if unprobed(&app.Spec) {
 		all = append(all, "spec.probes.readiness: without it a pod gets traffic before the application answers, so every rollout loses requests; add a readiness probe")
 	}
+	all = append(all, idleSettings(&app.Spec)...)
 	for i, p := range app.Spec.Ports {
 		if p.NodePort != 0 && (p.NodePort < firstNodePort || p.NodePort > lastNodePort) {
 			all = append(all, fmt.Sprintf("spec.ports[%d].nodePort: %d is outside the default range %d-%d, and most clusters refuse it; choose one inside or leave it out",

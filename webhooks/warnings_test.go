@@ -23,6 +23,9 @@ func TestWarnings(t *testing.T) {
 		{"no readiness probe, one pod", `{size: 1, ` + quiet + `, ports: [{port: 80}]}`, nil},
 		{"no readiness probe, no ports", `{size: 2, ` + quiet + `}`, nil},
 		{"a node port outside", `{` + quiet + `, ports: [{port: 80, nodePort: 8080}]}`, []string{"spec.ports[0].nodePort"}},
+		{"S04 a policy that ClusterIP has not", `{` + quiet + `, ports: [{port: 80}], service: {type: ClusterIP, externalTrafficPolicy: Local}}`, []string{"spec.service.externalTrafficPolicy"}},
+		{"S04 a class that NodePort has not", `{` + quiet + `, ports: [{port: 80}], service: {loadBalancerClass: internal}}`, []string{"spec.service.loadBalancerClass"}},
+		{"S04 both fit", `{` + quiet + `, ports: [{port: 80}], service: {type: LoadBalancer, externalTrafficPolicy: Local, loadBalancerClass: internal}}`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var paths []string

@@ -204,8 +204,6 @@ type MyAppSpec struct {
 
 // ServiceSpec holds settings of the Service besides its ports.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.externalTrafficPolicy) || !has(self.type) || self.type != 'ClusterIP'",message="may only be set for the types NodePort and LoadBalancer",fieldPath=".externalTrafficPolicy",reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) || size(self.loadBalancerClass) == 0 || (has(self.type) && self.type == 'LoadBalancer')",message="may only be set for the type LoadBalancer",fieldPath=".loadBalancerClass",reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.type) || self.type != "LoadBalancer" || !has(oldSelf.type) || oldSelf.type != "LoadBalancer" || (has(self.loadBalancerClass) ? self.loadBalancerClass : "") == (has(oldSelf.loadBalancerClass) ? oldSelf.loadBalancerClass : "")`,message="cannot change while the type stays LoadBalancer",fieldPath=".loadBalancerClass"
 type ServiceSpec struct {
 	// type is ClusterIP, NodePort or LoadBalancer. Default: NodePort.
@@ -219,7 +217,8 @@ type ServiceSpec struct {
 	// +kubebuilder:validation:MaxProperties=50
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// externalTrafficPolicy is Cluster or Local, for the types NodePort and LoadBalancer. Default: Cluster.
+	// externalTrafficPolicy is Cluster or Local, for the types NodePort and LoadBalancer; without effect for ClusterIP, so that
+	// the type can be switched alone. Default: Cluster.
 	// +optional
 	// +kubebuilder:validation:Enum=Cluster;Local
 	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
@@ -229,7 +228,8 @@ type ServiceSpec struct {
 	// +kubebuilder:validation:Enum=Cluster;Local
 	InternalTrafficPolicy corev1.ServiceInternalTrafficPolicy `json:"internalTrafficPolicy,omitempty"`
 
-	// loadBalancerClass selects an implementation, for the type LoadBalancer. It cannot change once set.
+	// loadBalancerClass selects an implementation, for the type LoadBalancer, and cannot change while that stays; without
+	// effect for the other types.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	LoadBalancerClass string `json:"loadBalancerClass,omitempty"`

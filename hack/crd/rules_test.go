@@ -45,11 +45,9 @@ func TestRefused(t *testing.T) {
 		"long target port":    {`{ports: [{port: 80, targetPort: ` + strings.Repeat("a", 64) + `}]}`, "spec.ports[0].targetPort"},
 		"lower case protocol": {`{ports: [{port: 80, protocol: tcp}]}`, "spec.ports[0].protocol"},
 
-		"service without ports":         {`{service: {type: ClusterIP}}`, "spec.service"},
-		"service with no port left":     {`{service: {type: ClusterIP}, ports: []}`, "spec.service"},
-		"traffic policy with ClusterIP": {`{ports: [{port: 80}], service: {type: ClusterIP, externalTrafficPolicy: Local}}`, "spec.service.externalTrafficPolicy"},
-		"class without LoadBalancer":    {`{ports: [{port: 80}], service: {loadBalancerClass: a/b}}`, "spec.service.loadBalancerClass"},
-		"unknown type":                  {`{ports: [{port: 80}], service: {type: ExternalName}}`, "spec.service.type"},
+		"service without ports":     {`{service: {type: ClusterIP}}`, "spec.service"},
+		"service with no port left": {`{service: {type: ClusterIP}, ports: []}`, "spec.service"},
+		"unknown type":              {`{ports: [{port: 80}], service: {type: ExternalName}}`, "spec.service.type"},
 
 		"Q04 request above limit": {`{resources: {requests: {memory: 256Mi}, limits: {memory: 256M}}}`, "spec.resources.requests[memory]"},
 		"CPU request above limit": {`{resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}}`, "spec.resources.requests[cpu]"},

@@ -76,7 +76,6 @@ var _ = Describe("A bad MyApp", func() {
 		Entry("P09 named target port", with("ports: [{name: web, port: 80, targetPort: http}]"), "spec.ports[0].targetPort", "number"),
 		Entry("P07 quoted target port", with("ports: [{name: web, port: 80, targetPort: '8080'}]"), "spec.ports[0].targetPort", "quotes"),
 		Entry("service without ports", with("service: {type: NodePort}"), "spec.service", "ports"),
-		Entry("externalTrafficPolicy beside ClusterIP", with(web+"\n  service: {type: ClusterIP, externalTrafficPolicy: Local}"), "spec.service.externalTrafficPolicy", "loadbalancer"),
 		Entry("Service annotation that no one allowed", with(web+"\n  service: {annotations: {other.example.com/a: b}}"), "spec.service.annotations[other.example.com/a]", "lb.example.com/"),
 		Entry("E01 duplicate env names", with("envs: [{name: MODE, value: qa}, {name: REGION, value: eu}, {name: MODE, value: qa}]"), "spec.envs[2].name", "duplicate"),
 		Entry("E07 empty env name", with("envs: [{name: '', value: x}]"), "spec.envs[0].name", "name"),
@@ -129,6 +128,7 @@ var _ = Describe("A good MyApp", func() {
 		Entry("E08 quoted numbers", with("envs: [{name: PORT, value: '8080'}, {name: VER, value: '1.10'}]")),
 		Entry("Q04 equal in other words", with("resources: {requests: {cpu: '1.5'}, limits: {cpu: 1500m}}")),
 		Entry("Q06 whole number", with("resources: {requests: {cpu: 1}}")),
+		Entry("S04 a policy that the type has not", with(web+"\n  service: {type: ClusterIP, externalTrafficPolicy: Local}")),
 		Entry("allowed Service annotation", with(web+"\n  service: {annotations: {lb.example.com/a: b}}")),
 		Entry("N01 name of 63 characters", fmt.Sprintf("metadata: {name: %s}\nspec: {image: nginx:1.27}", strings.Repeat("a", 63))),
 	)
