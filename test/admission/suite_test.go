@@ -13,6 +13,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -23,6 +24,7 @@ import (
 
 func TestAdmission(t *testing.T) {
 	RegisterFailHandler(Fail)
+	logf.SetLogger(GinkgoLogr)
 	RunSpecs(t, "Admission on a real API server")
 }
 

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -33,6 +34,7 @@ import (
 
 func TestAPIServer(t *testing.T) {
 	RegisterFailHandler(Fail)
+	logf.SetLogger(GinkgoLogr)
 	RunSpecs(t, "Reconciler on a real API server")
 }
 

@@ -22,7 +22,7 @@ import (
 const admissionOff = "admission.test/off"
 
 func troubleSpecs() {
-	Describe("in trouble", Ordered, ContinueOnFailure, func() {
+	Describe("in trouble", func() {
 		podSpecs()
 		refusalSpecs()
 		contestSpecs()
@@ -40,7 +40,7 @@ func podSpecs() {
 		create(ctx, app)
 		reaches(ctx, app, "False "+v1beta1.ReasonQuotaExceeded)
 		Expect(message(ctx, app)).To(ContainSubstring("exceeded quota: limit"))
-		Expect(live[v1beta1.MyApp](ctx, app).Status.AvailableReplicas).To(BeEquivalentTo(1))
+		Eventually(ctx, func() int32 { return live[v1beta1.MyApp](ctx, app).Status.AvailableReplicas }).Should(BeEquivalentTo(1))
 	})
 
 	It("tells that Pod Security refuses the pods, and runs under the profile that it wants", func(ctx SpecContext) {
@@ -181,14 +181,14 @@ type badSpec struct {
 }
 
 func badSpecs(ns string) []badSpec {
-	make := wrappers.MakeMyApp
+	myApp := wrappers.MakeMyApp
 	field := corev1.EnvVar{Name: "BAD", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.bogus"}}}
 	return []badSpec{
-		{make("ports-twice", ns).Port(80).Port(80), "spec.ports"},
-		{make("port-name", ns).Ports(corev1.ServicePort{Name: "UPPER", Port: 80}), "spec.ports[0].name"},
-		{make("env-name", ns).Env("GOOD", "1").Env("A=B", "2"), "spec.envs[1].name"},
-		{make("env-source", ns).Envs(field), "spec.envs[0].valueFrom.fieldRef.fieldPath"},
-		{make("pod-label", ns).PodLabel("team", "not a label"), "spec.podLabels"},
+		{myApp("ports-twice", ns).Port(80).Port(80), "spec.ports"},
+		{myApp("port-name", ns).Ports(corev1.ServicePort{Name: "UPPER", Port: 80}), "spec.ports[0].name"},
+		{myApp("env-name", ns).Env("GOOD", "1").Env("A=B", "2"), "spec.envs[1].name"},
+		{myApp("env-source", ns).Envs(field), "spec.envs[0].valueFrom.fieldRef.fieldPath"},
+		{myApp("pod-label", ns).PodLabel("team", "not a label"), "spec.podLabels"},
 	}
 }
 
