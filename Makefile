@@ -113,7 +113,8 @@ deploy: build-installer ## Install the operator with image IMG into the cluster 
 	$(KUBECTL) apply --server-side -f dist/install.yaml
 
 .PHONY: undeploy
-undeploy: build-installer ## Remove the operator, the CRD, and with it every MyApp.
+undeploy: build-installer ## Remove every MyApp, then the operator and the CRD.
+	$(KUBECTL) delete myapps --all --all-namespaces --ignore-not-found
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
 # The image is set in an overlay of its own, so that config/ stays as it is committed.

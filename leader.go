@@ -35,9 +35,14 @@ type fence struct {
 
 func newFence(deadline time.Duration) *fence { return &fence{deadline: deadline, now: time.Now} }
 
+// open counts on both clocks: the monotonic one stands still while the machine is suspended, the other one can be set.
 func (f *fence) open() bool {
 	renewed := f.renewed.Load()
-	return renewed != nil && f.now().Sub(*renewed) < f.deadline
+	if renewed == nil {
+		return false
+	}
+	now := f.now()
+	return now.Sub(*renewed) < f.deadline && now.Round(0).Sub(renewed.Round(0)) < f.deadline
 }
 
 // wrap is a transport.WrapperFunc.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -153,10 +154,13 @@ func waitForServer(ctx context.Context, config *rest.Config) error {
 		return fmt.Errorf("build client: %w", err)
 	}
 	return wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
-		err := client.Get().AbsPath("/version").Do(ctx).Error()
-		if err != nil {
+		var code int
+		err := client.Get().AbsPath("/version").Do(ctx).StatusCode(&code).Error()
+		if code == 0 || code >= http.StatusInternalServerError {
 			ctrl.Log.Info("waiting for the API server", "error", err.Error())
+			return false, nil
 		}
-		return err == nil, nil
+		// Refusing to tell its version is an answer too.
+		return true, nil
 	})
 }

@@ -147,7 +147,10 @@ func (o *options) logger() logr.Logger {
 }
 
 func (o *options) desired() desired.Options {
-	return desired.Options{DefaultSecurityProfile: v1beta1.SecurityProfile(o.defaultSecurityProfile)}
+	return desired.Options{
+		DefaultSecurityProfile:    v1beta1.SecurityProfile(o.defaultSecurityProfile),
+		ServiceAnnotationPrefixes: o.serviceAnnotationPrefixes,
+	}
 }
 
 func (o *options) webhooks() webhooks.Options {

@@ -24,6 +24,10 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass, k kind, intent any, loo
 	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(p.app), live); err != nil {
 		return fmt.Errorf("read %s: %w", k.name, err)
 	}
+	if !mayAdopt(p.app, live) {
+		// The name has changed hands since the decision.
+		return foreign(k.name, live.GetName(), lookAgain)
+	}
 	if d, ok := live.(*appsv1.Deployment); ok && !sameSelector(d, p.app) {
 		return &blockedError{
 			reason: v1beta1.ReasonSelectorDiffers,
@@ -56,7 +60,7 @@ func mayAdopt(app *v1beta1.MyApp, live metav1.Object) bool {
 		return false
 	}
 	ref := metav1.GetControllerOfNoCopy(live)
-	return ref == nil || (ref.Kind == v1beta1.Kind.Kind && ref.Name == app.Name)
+	return ref == nil || (ref.APIVersion == v1beta1.GroupVersion.String() && ref.Kind == v1beta1.Kind.Kind && ref.Name == app.Name)
 }
 
 // takeFields returns the JSON patch that merges the managedFields entries of all former managers into ours. The control

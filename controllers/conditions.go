@@ -101,6 +101,10 @@ const (
 func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pods podReport) {
 	d := mine[*appsv1.Deployment](f.observed, app)
 	at := stageOf(app, d, next.AvailableReplicas)
+	if f.unsettled && app.Generation != app.Status.ObservedGeneration {
+		// What was observed says nothing about the new spec. After a mere repair it still does.
+		at = rolling
+	}
 	ready, progressing := healthy(app, at)
 	degraded := no(v1beta1.ReasonAsExpected, messageNothing)
 	if wrong := wrong(app, f, pods, d, at); wrong != nil {
@@ -160,23 +164,28 @@ func available(app *v1beta1.MyApp, pods int32) verdict {
 func wrong(app *v1beta1.MyApp, f finding, pods podReport, d *appsv1.Deployment, at stage) *verdict {
 	shown := slices.DeleteFunc(slices.Clone(f.problems), func(p problem) bool { return p.reason == "" })
 	if len(shown) > 0 {
-		return &verdict{reason: shown[0].reason, message: truncate(shown[0].message)}
+		return worded(app, shown[0].trouble())
 	}
 	t := pods.trouble
 	if t == nil && d != nil {
 		t = replicaFailure(d)
 	}
 	if t != nil {
-		last := conditionOf(app.Status, v1beta1.ConditionDegraded)
-		if last.Reason != t.reason {
-			last.Message = ""
-		}
-		return &verdict{reason: t.reason, message: truncate(t.message(last.Message))}
+		return worded(app, *t)
 	}
 	if at == overdue {
 		return &verdict{reason: v1beta1.ReasonProgressDeadlineExceeded, message: messageOverdue}
 	}
 	return nil
+}
+
+// worded puts a trouble into words, as it was worded last if it is still the same.
+func worded(app *v1beta1.MyApp, t trouble) *verdict {
+	last := conditionOf(app.Status, v1beta1.ConditionDegraded)
+	if last.Reason != t.reason {
+		last.Message = ""
+	}
+	return &verdict{reason: t.reason, message: truncate(t.message(last.Message))}
 }
 
 // draining are the conditions of a MyApp that is deleted in order.

@@ -40,8 +40,8 @@ type pass struct {
 	observed observed
 	memory   *memory
 	now      time.Time
-	// changed is set when a child was written.
-	changed bool
+	// changed holds the kinds that were written.
+	changed []string
 	// alive is set once the API server has confirmed that the MyApp still exists.
 	alive bool
 }
@@ -53,6 +53,7 @@ func (r *Reconciler) ensure(ctx context.Context, p *pass, k kind) error {
 	var known client.Object
 	if ours {
 		known = live
+		p.memory.seen[k.name] = true
 	}
 	intent := k.render(p.input, known)
 	switch {
@@ -60,17 +61,22 @@ func (r *Reconciler) ensure(ctx context.Context, p *pass, k kind) error {
 		return r.remove(ctx, p, k, live)
 	case intent == nil:
 		return nil
-	case p.memory.refuses(k.name, intent) != nil:
-		return p.memory.refuses(k.name, intent)
+	case p.memory.refuses(k.name, intent, p.now) != nil:
+		return p.memory.refuses(k.name, intent, p.now)
 	case live == nil:
 		return r.create(ctx, p, k, intent)
 	case !ours:
 		return r.contest(ctx, p, k, intent, live, time.Time{})
 	case live.GetDeletionTimestamp() != nil:
-		return &blockedError{reason: v1beta1.ReasonChildDeleting, message: fmt.Sprintf(
-			"the %s is being deleted by somebody else and will be made again once it is gone", k.name)}
+		return beingDeleted(k, time.Time{})
 	}
 	return r.update(ctx, p, k, intent, live)
+}
+
+// beingDeleted: our child is on its way out, by somebody else's hand, and its end makes room for a new one.
+func beingDeleted(k kind, lookAgain time.Time) error {
+	return &blockedError{reason: v1beta1.ReasonChildDeleting, lookAgain: lookAgain, message: fmt.Sprintf(
+		"the %s is being deleted by somebody else and will be made again once it is gone", k.name)}
 }
 
 // update applies the intent to our own child unless it already is that way.
@@ -101,8 +107,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, k kind, intent any) er
 		}
 		return r.look(ctx, p, k, intent)
 	}
-	if p.app.Status.ObservedGeneration != 0 {
-		// It may have vanished because the MyApp was deleted and the watch has yet to say so.
+	if p.mayBeLate(k) {
 		if err := r.confirmAlive(ctx, p); err != nil {
 			return err
 		}
@@ -115,6 +120,15 @@ func (r *Reconciler) create(ctx context.Context, p *pass, k kind, intent any) er
 		return r.look(ctx, p, k, intent)
 	}
 	return err
+}
+
+// mayBeLate tells whether a child may be missing because the MyApp was deleted and the watch has yet to say so: one that
+// this process has seen before, or that nothing in the spec asked for anew. Under Orphan the garbage collector would never
+// take a child that was made too late, so there every creation counts.
+func (p *pass) mayBeLate(k kind) bool {
+	status := p.app.Status
+	return p.memory.seen[k.name] || p.input.App.Spec.DeletionPolicy == v1beta1.DeletionPolicyOrphan ||
+		(status.ObservedGeneration != 0 && status.ObservedGeneration == p.app.Generation)
 }
 
 // wasBlocked tells from the status, which outlives the process, whether a foreign object was in the way.
@@ -140,7 +154,9 @@ func (r *Reconciler) look(ctx context.Context, p *pass, k kind, intent any) erro
 		return r.applyNew(ctx, p, k, intent)
 	case err != nil:
 		return fmt.Errorf("read %s: %w", k.name, err)
-	case owns(p.app, live) && live.DeletionTimestamp == nil:
+	case owns(p.app, live) && live.DeletionTimestamp != nil:
+		return beingDeleted(k, p.now.Add(lookAgain()))
+	case owns(p.app, live):
 		return r.apply(ctx, p, k, intent, "uid", string(live.UID))
 	}
 	err = r.contest(ctx, p, k, intent, live, p.now.Add(lookAgain()))
@@ -174,7 +190,7 @@ func (r *Reconciler) remove(ctx context.Context, p *pass, k kind, live client.Ob
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s: %w", k.name, err)
 	}
-	p.changed = true
+	p.changed = append(p.changed, k.name)
 	return nil
 }
 
@@ -196,15 +212,16 @@ func (r *Reconciler) apply(ctx context.Context, p *pass, k kind, intent any, pre
 	}
 	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 		client.ForceOwnership, client.FieldOwner(v1beta1.OperatorName))
-	delete(p.memory.refused, k.name)
 	if err != nil {
 		err = fmt.Errorf("apply %s: %w", k.name, err)
-		if isRefusal(err) && !isNodePortTaken(err) {
-			p.memory.refused[k.name] = refusal{hash(intent), err}
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			p.memory.wasRefused(k.name, intent, err, p.now)
 		}
 		return err
 	}
-	p.changed = true
+	delete(p.memory.refused, k.name)
+	p.changed = append(p.changed, k.name)
+	p.memory.seen[k.name] = true
 	p.memory.wrote(k.name, object.GetResourceVersion(), p.now)
 	return nil
 }

@@ -2,13 +2,16 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -55,7 +58,7 @@ func nextDrainStep(app *v1beta1.MyApp, o observed, now time.Time) *drainStep {
 		{drainStep{reason: "DeletingService", message: "the Service is being deleted, so that no new traffic comes", kind: "Service", act: drainDelete},
 			mine[*corev1.Service](o, app) != nil},
 		{drainStep{reason: "StoppingPods", message: "the pods are ending", kind: "Deployment", act: drainStop},
-			d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || slices.ContainsFunc(o.pods, runs))},
+			d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || d.Status.Replicas > 0 || slices.ContainsFunc(o.pods, runs))},
 		{drainStep{reason: "DeletingDeployment", message: "the Deployment is being deleted", kind: "Deployment", act: drainDelete},
 			d != nil},
 	}
@@ -99,7 +102,11 @@ func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, e
 		step = nextDrainStep(p.app, p.observed, p.now)
 	}
 	if step == nil {
-		return reconcile.Result{}, r.setFinalizer(ctx, p, false)
+		err := r.setFinalizer(ctx, p, false)
+		if errors.Is(err, errGone) {
+			err = nil
+		}
+		return reconcile.Result{}, err
 	}
 	var problems []problem
 	if err := r.drain(ctx, p, step); err != nil {
@@ -130,8 +137,29 @@ func (r *Reconciler) drain(ctx context.Context, p *pass, step *drainStep) error 
 	if step.act == drainDelete {
 		return r.remove(ctx, p, k, live)
 	}
-	p.input.Stopped = true
-	return r.update(ctx, p, k, k.render(p.input, live), live)
+	d := live.(*appsv1.Deployment)
+	if d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+		return nil
+	}
+	stopped, err := stop(d)
+	if err != nil {
+		return err
+	}
+	return r.apply(ctx, p, k, stopped, "uid", string(d.UID))
+}
+
+// stop is what we own of the Deployment, with no pods. The spec is not rendered anew: it may be one that the API server
+// refuses, and pods that are about to end need no rollout.
+func stop(d *appsv1.Deployment) (*appsv1ac.DeploymentApplyConfiguration, error) {
+	owned, err := appsv1ac.ExtractDeployment(d, v1beta1.OperatorName)
+	if err != nil {
+		return nil, fmt.Errorf("read what we own of the Deployment: %w", err)
+	}
+	if owned.Spec == nil {
+		owned.WithSpec(appsv1ac.DeploymentSpec())
+	}
+	owned.Spec.WithReplicas(0)
+	return owned, nil
 }
 
 // +kubebuilder:rbac:groups=app.ydzs.io,resources=myapps/finalizers,verbs=update
@@ -149,7 +177,11 @@ func (r *Reconciler) setFinalizer(ctx context.Context, p *pass, wanted bool) err
 		controllerutil.RemoveFinalizer(p.app, v1beta1.Finalizer)
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := client.IgnoreNotFound(r.Client.Patch(ctx, p.app, patch)); err != nil {
+	err := r.Client.Patch(ctx, p.app, patch)
+	if apierrors.IsNotFound(err) {
+		return errGone
+	}
+	if err != nil {
 		return fmt.Errorf("set finalizers of MyApp: %w", err)
 	}
 	p.memory.wrote(v1beta1.Kind.Kind, p.app.ResourceVersion, p.now)

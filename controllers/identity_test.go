@@ -85,8 +85,10 @@ func TestMayAdopt(t *testing.T) {
 	app := myApp(t, "")
 	adopt := map[string]string{v1beta1.AnnotationAdopt: "true"}
 	owner := func(kind, name string, controls bool) []metav1.OwnerReference {
-		return []metav1.OwnerReference{{Kind: kind, Name: name, UID: "other", Controller: &controls}}
+		return []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: kind, Name: name, UID: "other", Controller: &controls}}
 	}
+	namesake := owner("MyApp", "shop", true)
+	namesake[0].APIVersion = "example.com/v1"
 	cases := []struct {
 		name string
 		meta metav1.ObjectMeta
@@ -99,6 +101,7 @@ func TestMayAdopt(t *testing.T) {
 		{"controlled by somebody", metav1.ObjectMeta{Annotations: adopt, OwnerReferences: owner("ReplicaSet", "shop", true)}, false},
 		{"owned, not controlled", metav1.ObjectMeta{Annotations: adopt, OwnerReferences: owner("ReplicaSet", "shop", false)}, true},
 		{"left by a former MyApp of this name", metav1.ObjectMeta{Annotations: adopt, OwnerReferences: owner("MyApp", "shop", true)}, true},
+		{"a MyApp's of another group", metav1.ObjectMeta{Annotations: adopt, OwnerReferences: namesake}, false},
 		{"another MyApp's", metav1.ObjectMeta{Annotations: adopt, OwnerReferences: owner("MyApp", "other", true)}, false},
 	}
 	for _, c := range cases {

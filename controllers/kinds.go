@@ -18,6 +18,9 @@ var kinds = []kind{
 	childKind(desired.Service, corev1ac.ExtractService),
 }
 
+// deploymentKind is the kind that the conditions are read from.
+const deploymentKind = "Deployment"
+
 // kind is one kind of child, with its Go types erased.
 type kind struct {
 	// name is the Kubernetes kind, as in "Deployment".

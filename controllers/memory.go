@@ -22,8 +22,11 @@ type memory struct {
 	written map[string]write
 	// agreed holds, for every kind, a live object that was found to be as intended.
 	agreed map[string]agreement
-	// refused holds, for every kind, the intent that the API server called invalid. It is not sent again.
+	// refused holds, for every kind, the intent that the API server refused. One that is invalid is not sent again, another
+	// not before its time: passes come for many reasons, and not each may try anew.
 	refused map[string]refusal
+	// seen holds the kinds that there has been a child of.
+	seen map[string]bool
 	// blocked holds, for every kind, the foreign object in the way and when to look at it again.
 	blocked map[string]*blockedError
 	// unreported is set while a pass has left the report of its changes to the next one.
@@ -41,6 +44,9 @@ type agreement struct{ intent, live uint64 }
 type refusal struct {
 	intent uint64
 	err    error
+	// until is when the intent may be sent again, and wait how long that was from the refusal; zero for never.
+	until time.Time
+	wait  time.Duration
 }
 
 // catchUpLimit bounds the wait for the cache to show our own write. Watches lag by milliseconds; one that lags longer is
@@ -75,12 +81,26 @@ func (m *memory) wrote(kind, resourceVersion string, now time.Time) {
 	m.written[kind] = write{resourceVersion, now}
 }
 
-// refuses returns the API server's answer if it has called this very intent invalid. Asking again would change nothing.
-func (m *memory) refuses(kind string, intent any) error {
-	if r, ok := m.refused[kind]; ok && r.intent == hash(intent) {
+// refuses returns the API server's answer to this very intent if it is too early, or no use, to ask again.
+func (m *memory) refuses(kind string, intent any, now time.Time) error {
+	r, ok := m.refused[kind]
+	if ok && r.intent == hash(intent) && (r.wait == 0 || now.Before(r.until)) {
 		return r.err
 	}
 	return nil
+}
+
+// wasRefused remembers the API server's answer. The wait grows with every refusal of the same intent.
+func (m *memory) wasRefused(kind string, intent any, err error, now time.Time) {
+	last, next := m.refused[kind], refusal{intent: hash(intent), err: err}
+	if !isRefusal(err) {
+		next.wait = shortestWindow
+		if last.intent == next.intent {
+			next.wait = min(max(2*last.wait, shortestWindow), lastRetry)
+		}
+		next.until = now.Add(next.wait)
+	}
+	m.refused[kind] = next
 }
 
 // gone is told by the watch that an object was deleted: there is nothing left to catch up with.
@@ -110,6 +130,7 @@ func (m *memories) of(app *v1beta1.MyApp) *memory {
 			agreed:  map[string]agreement{},
 			refused: map[string]refusal{},
 			blocked: map[string]*blockedError{},
+			seen:    map[string]bool{},
 		}
 	}
 	return m.byKey[key]

@@ -143,7 +143,8 @@ var backOffPrefix = regexp.MustCompile(`^Back-off pulling image "[^"]*"(: [A-Za-
 func pullError(message string) string { return backOffPrefix.ReplaceAllString(message, "") }
 
 // How long a container that crashed must run again before it no longer counts as crash looping: twice its last run, within
-// these bounds. One that is not ready has to run for the longer of the two at least: it may be on its way to its next crash.
+// these bounds, or the longer bound while it is not ready, since it may be on its way to its next crash. One that had run
+// for that long before it crashed is no crash loop; the kubelet, too, forgets its back-off by then.
 const (
 	shortestProof = 10 * time.Second
 	longestProof  = 10 * time.Minute
@@ -166,14 +167,13 @@ func crashLoop(c corev1.ContainerStatus, now time.Time) (*trouble, time.Duration
 	if running == nil {
 		return t, 0
 	}
-	proof := max(2*last.FinishedAt.Sub(last.StartedAt.Time), shortestProof)
-	switch {
-	case c.Ready && c.RestartCount < 2:
+	lastRun := last.FinishedAt.Sub(last.StartedAt.Time)
+	if lastRun >= longestProof || (c.Ready && c.RestartCount < 2) {
 		return nil, 0
-	case c.Ready:
-		proof = min(proof, longestProof)
-	default:
-		proof = max(proof, longestProof)
+	}
+	proof := longestProof
+	if c.Ready {
+		proof = min(max(2*lastRun, shortestProof), longestProof)
 	}
 	if left := proof - now.Sub(running.StartedAt.Time); left > 0 {
 		return t, left

@@ -153,10 +153,11 @@ func TestCrashLoopProof(t *testing.T) {
 		{"short runs need ten seconds", true, 5, time.Second, 4 * time.Second, true, 6 * time.Second},
 		{"short run proved", true, 5, time.Second, 10 * time.Second, false, 0},
 		{"twice the last run", true, 5, time.Minute, 30 * time.Second, true, 90 * time.Second},
-		{"long runs need ten minutes", true, 5, time.Hour, 9 * time.Minute, true, time.Minute},
-		{"long run proved", true, 5, time.Hour, 10 * time.Minute, false, 0},
+		{"longer runs need ten minutes", true, 5, 9 * time.Minute, 9 * time.Minute, true, time.Minute},
+		{"longer run proved", true, 5, 9 * time.Minute, 10 * time.Minute, false, 0},
+		{"ended once in a month, ready", true, 2, 720 * time.Hour, time.Second, false, 0},
 		{"unready needs ten minutes", false, 1, time.Second, 9 * time.Minute, true, time.Minute},
-		{"unready needs twice its last run", false, 1, time.Hour, 90 * time.Minute, true, 30 * time.Minute},
+		{"ended once in a month, not ready for another reason", false, 1, 720 * time.Hour, time.Second, false, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,13 +30,26 @@ func (e *blockedError) Error() string { return e.message }
 
 // problem is an error made ready for people and for the queue.
 type problem struct {
+	// kind is the kind of the object that the problem is about.
+	kind string
 	// reason and message go into the conditions; a problem without a reason mends itself and is not shown.
 	reason, message string
+	// head, when set, stands before the message and is all of it that has to stay the same: the rest is kept as it was
+	// first told while the reason lasts.
+	head string
 	// permanent: nothing is tried again until the spec changes.
 	permanent bool
 	// after, when set, is when to try again; otherwise it is tried again with a growing delay.
 	after time.Duration
 	err   error
+}
+
+// trouble is the problem as it is told.
+func (p problem) trouble() trouble {
+	if p.head == "" {
+		return trouble{p.reason, p.message, ""}
+	}
+	return trouble{p.reason, p.head, p.message}
 }
 
 // terminatingRetry is when to look again at a MyApp in a namespace that is being deleted: the MyApp goes with it.
@@ -47,12 +60,14 @@ const conflictRetry = 500 * time.Millisecond
 
 // classify is the one place that says what an error means: for the user, and for when to try again.
 func classify(kind string, app *v1beta1.MyApp, err error, now time.Time) problem {
-	p := problem{err: err, message: err.Error()}
+	p := problem{kind: kind, err: err, message: err.Error()}
 	var blocked *blockedError
 	switch {
 	case errors.As(err, &blocked):
 		p.reason, p.after = blocked.reason, blocked.lookAgain.Sub(now)
 		p.permanent = blocked.lookAgain.IsZero()
+	case isPolicyDenial(err):
+		p.reason, p.head = v1beta1.ReasonPolicyDenied, "a policy of the cluster refuses the "+kind
 	case isNodePortTaken(err):
 		p.reason, p.message = v1beta1.ReasonNodePortAllocated, causes(kind, app, err)
 	case isRefusal(err):
@@ -65,19 +80,35 @@ func classify(kind string, app *v1beta1.MyApp, err error, now time.Time) problem
 	case apierrors.IsForbidden(err):
 		p.reason = v1beta1.ReasonForbidden
 		if strings.Contains(err.Error(), "exceeded quota") {
-			p.reason = v1beta1.ReasonQuotaExceeded
+			p.reason, p.head = v1beta1.ReasonQuotaExceeded, "a ResourceQuota leaves no room for the "+kind
 		}
 	case isServerFault(err):
-		p.reason = v1beta1.ReasonReconcileError
+		p.reason, p.head = v1beta1.ReasonReconcileError, "the API server fails on the "+kind
 	}
 	return p
+}
+
+// invalid is the problem of a spec that no child can carry whole.
+func invalid(wrong []string) problem {
+	return problem{kind: v1beta1.Kind.Kind, reason: v1beta1.ReasonInvalidSpec, message: strings.Join(wrong, "; "), permanent: true}
 }
 
 // isRefusal tells whether the API server will refuse this very object every time. A duplicate key in a keyed list is found
 // before validation and reported as a plain failure to parse.
 func isRefusal(err error) bool {
+	if isPolicyDenial(err) || isNodePortTaken(err) {
+		return false
+	}
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) ||
 		strings.Contains(err.Error(), typedPatchFailure)
+}
+
+// isPolicyDenial tells whether somebody's admission policy said no. It may answer with any code, the one of an invalid
+// object among them, and may say yes a minute later to the same object.
+func isPolicyDenial(err error) bool {
+	message := err.Error()
+	return strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request") ||
+		strings.Contains(message, "ValidatingAdmissionPolicy ")
 }
 
 const typedPatchFailure = "failed to create typed patch object"

@@ -15,7 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
 var (
@@ -59,7 +61,7 @@ func TestClassify(t *testing.T) {
 		{"too large", "Deployment", apierrors.NewRequestEntityTooLargeError("limit is 3145728"),
 			problem{reason: "InvalidSpec", permanent: true, message: "Request entity too large: limit is 3145728"}},
 		{"quota", "Service", denied("exceeded quota: small, requested: services=1"),
-			problem{reason: "QuotaExceeded", message: `apply Service: services "shop" is forbidden: exceeded quota: small, requested: services=1`}},
+			problem{reason: "QuotaExceeded", head: "a ResourceQuota leaves no room for the Service", message: `apply Service: services "shop" is forbidden: exceeded quota: small, requested: services=1`}},
 		{"F02 namespace terminating", "Service", denied("unable to create new content in namespace default because it is being terminated", metav1.StatusCause{Type: corev1.NamespaceTerminatingCause}),
 			problem{reason: "NamespaceTerminating", after: time.Minute, message: "the namespace is being deleted and takes no new objects"}},
 		{"forbidden", "Service", denied("User cannot patch"),
@@ -72,7 +74,11 @@ func TestClassify(t *testing.T) {
 		{"unavailable", "Service", apierrors.NewServiceUnavailable("starting"), problem{message: "starting"}},
 		{"time-out", "Service", apierrors.NewTimeoutError("too slow", 1), problem{message: "Timeout: too slow"}},
 		{"server fault", "Service", apierrors.NewInternalError(errors.New("failed calling webhook")),
-			problem{reason: "ReconcileError", message: "Internal error occurred: failed calling webhook"}},
+			problem{reason: "ReconcileError", head: "the API server fails on the Service", message: "Internal error occurred: failed calling webhook"}},
+		{"a webhook says no, with the code of a bad request", "Service", answered(400, `admission webhook "images.example.com" denied the request: the image is not signed`),
+			problem{reason: "PolicyDenied", head: "a policy of the cluster refuses the Service", message: `apply Service: admission webhook "images.example.com" denied the request: the image is not signed`}},
+		{"a policy says no, with the code of an invalid object", "Service", answered(422, `services "shop" is forbidden: ValidatingAdmissionPolicy 'team' with binding 'team' denied request: no team`),
+			problem{reason: "PolicyDenied", head: "a policy of the cluster refuses the Service", message: `apply Service: services "shop" is forbidden: ValidatingAdmissionPolicy 'team' with binding 'team' denied request: no team`}},
 		{"network", "Service", &url.Error{Op: "Patch", URL: "https://10.0.0.1/", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}},
 			problem{message: `Patch "https://10.0.0.1/": dial: connection refused`}},
 		{"C03 foreign, not in the cache", "Service", foreign("Service", "shop", soon),
@@ -91,6 +97,7 @@ func TestClassify(t *testing.T) {
 				// When to look again says nothing about a problem that is not looked at again.
 				got.after = 0
 			}
+			c.want.kind = c.kind
 			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(problem{})); diff != "" {
 				t.Errorf("the condition, and when it is tried again (-want +got):\n%s", diff)
 			}
@@ -153,5 +160,19 @@ func TestEarliest(t *testing.T) {
 		if got := earliest(c[0], c[1]); got != c[2] {
 			t.Errorf("earliest(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
 		}
+	}
+}
+
+// What the API server said first stays while the reason lasts: the rest of it may tick.
+func TestProblemsDoNotTick(t *testing.T) {
+	app := myApp(t, "")
+	told := func(used string) string {
+		p := classify("Service", app, denied("exceeded quota: small, used: services="+used), now)
+		next, _ := nextStatus(app, finding{problems: []problem{p}, now: now})
+		app.Status = next
+		return conditionOf(next, v1beta1.ConditionDegraded).Message
+	}
+	if first, second := told("3"), told("4"); first != second {
+		t.Errorf("the condition ticks: %q, then %q", first, second)
 	}
 }

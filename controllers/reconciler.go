@@ -9,6 +9,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,12 +79,14 @@ func (r *Reconciler) keep(ctx context.Context, p *pass) (reconcile.Result, error
 	if errors.Is(err, errGone) {
 		return reconcile.Result{}, nil
 	}
-	if p.changed && len(problems) == 0 && !p.memory.unreported {
+	if len(p.changed) > 0 && len(problems) == 0 && !p.memory.unreported {
 		p.memory.unreported = true
 		return reconcile.Result{RequeueAfter: settle}, nil
 	}
 	p.memory.unreported = false
-	recheck, err := r.report(ctx, p, finding{observed: p.observed, problems: problems, now: p.now})
+	recheck, err := r.report(ctx, p, finding{
+		observed: p.observed, problems: problems, unsettled: p.unsettled(problems), now: p.now,
+	})
 	if err != nil {
 		problems = append(problems, classify(v1beta1.Kind.Kind, p.app, err, p.now))
 	}
@@ -94,11 +97,16 @@ func (r *Reconciler) keep(ctx context.Context, p *pass) (reconcile.Result, error
 func (r *Reconciler) act(ctx context.Context, p *pass) ([]problem, error) {
 	var problems []problem
 	drain := p.input.App.Spec.DeletionPolicy == v1beta1.DeletionPolicyDrain
-	if err := r.setFinalizer(ctx, p, drain); err != nil {
+	if err := r.setFinalizer(ctx, p, drain); errors.Is(err, errGone) {
+		return nil, errGone
+	} else if err != nil {
 		problems = append(problems, classify(v1beta1.Kind.Kind, p.app, err, p.now))
 	}
 	if p.app.IsPaused() {
 		return problems, nil
+	}
+	if wrong := desired.Check(p.input); len(wrong) > 0 {
+		problems = append(problems, invalid(wrong))
 	}
 	for _, k := range kinds {
 		err := r.ensure(ctx, p, k)
@@ -123,6 +131,14 @@ func (p *pass) behind() bool {
 		}
 	}
 	return false
+}
+
+// unsettled tells whether the observed Deployment is not what the spec asks for: it was written in this very pass, or could
+// not be for a reason that is not shown.
+func (p *pass) unsettled(problems []problem) bool {
+	return slices.Contains(p.changed, deploymentKind) || slices.ContainsFunc(problems, func(q problem) bool {
+		return q.kind == deploymentKind && q.reason == ""
+	})
 }
 
 func (r *Reconciler) now() time.Time {

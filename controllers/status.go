@@ -22,6 +22,8 @@ const maxNodes = 100
 type finding struct {
 	observed observed
 	problems []problem
+	// unsettled: the observed Deployment is from before the spec was applied.
+	unsettled bool
 	// drain is set while the MyApp is deleted in order.
 	drain *drainStep
 	now   time.Time

@@ -59,7 +59,7 @@ func validateServiceAnnotations(path *field.Path, annotations map[string]string,
 		at := path.Key(key)
 		switch {
 		case !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }):
-			errs = append(errs, field.Forbidden(at, allowedPrefixes(prefixes)))
+			errs = append(errs, field.Invalid(at, annotations[key], allowedPrefixes(prefixes)))
 		case strings.ContainsAny(annotations[key], "\r\n"):
 			errs = append(errs, field.Invalid(at, field.OmitValueType{}, "must be a single line; remove the line breaks"))
 		default:

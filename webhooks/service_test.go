@@ -28,14 +28,14 @@ func TestValidateService(t *testing.T) {
 		{
 			name: "G04 annotations where none are allowed",
 			spec: `{service: {annotations: {lb.example.com/id: abc}}, ports: [{port: 80}]}`,
-			want: []string{"spec.service.annotations[lb.example.com/id]: Forbidden"},
+			want: []string{"spec.service.annotations[lb.example.com/id]: Invalid value"},
 			says: "allows no annotations",
 		},
 		{
 			name: "G04 annotations in and outside the list",
 			spec: `{service: {annotations: {lb.example.com/id: abc, lb.example.org/id: abc}}, ports: [{port: 80}]}`,
 			opts: allow,
-			want: []string{"spec.service.annotations[lb.example.org/id]: Forbidden"},
+			want: []string{"spec.service.annotations[lb.example.org/id]: Invalid value"},
 			says: "lb.example.com/ or external-dns.alpha.kubernetes.io/",
 		},
 		{

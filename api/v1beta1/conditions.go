@@ -46,6 +46,8 @@ const (
 	ReasonForbidden = "Forbidden"
 	// ReasonQuotaExceeded: a ResourceQuota leaves no room for a child or a pod.
 	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonPolicyDenied: an admission policy of the cluster refuses a child.
+	ReasonPolicyDenied = "PolicyDenied"
 	// ReasonNodePortAllocated: another Service holds the node port.
 	ReasonNodePortAllocated = "NodePortAllocated"
 	// ReasonNamespaceTerminating: the namespace is being deleted and takes no new objects.

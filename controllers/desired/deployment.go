@@ -33,15 +33,11 @@ const (
 // whatever changes here restarts every application in the cluster.
 func Deployment(in Input, _ *appsv1.Deployment) *appsv1ac.DeploymentApplyConfiguration {
 	app := in.App
-	size := Size(app)
-	if in.Stopped {
-		size = 0
-	}
 	d := appsv1ac.Deployment(app.Name, app.Namespace).
 		WithLabels(in.labels()).
 		WithAnnotations(in.annotations(nil)).
 		WithSpec(appsv1ac.DeploymentSpec().
-			WithReplicas(size).
+			WithReplicas(Size(app)).
 			WithRevisionHistoryLimit(revisionHistoryLimit).
 			WithProgressDeadlineSeconds(progressDeadlineSeconds).
 			WithStrategy(appsv1ac.DeploymentStrategy().

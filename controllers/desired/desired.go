@@ -23,14 +23,14 @@ import (
 type Options struct {
 	// DefaultSecurityProfile is the profile of MyApps that name none. Empty means Baseline.
 	DefaultSecurityProfile v1beta1.SecurityProfile
+	// ServiceAnnotationPrefixes are the prefixes of the annotations that a MyApp may put on its Service. Empty means none.
+	ServiceAnnotationPrefixes []string
 }
 
 // Input is what every builder works from. App has its constant defaults.
 type Input struct {
 	Options
 	App *v1beta1.MyApp
-	// Stopped asks for no pods, whatever the size: the ordered deletion has come to the pods.
-	Stopped bool
 }
 
 // labels returns the labels of every child.

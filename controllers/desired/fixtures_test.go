@@ -30,11 +30,11 @@ func myApp(t testing.TB, spec string) *v1beta1.MyApp {
 }
 
 func deployment(app *v1beta1.MyApp) *appsv1ac.DeploymentApplyConfiguration {
-	return Deployment(Input{App: app}, nil)
+	return Deployment(Input{App: app, Options: usual}, nil)
 }
 
 func service(app *v1beta1.MyApp) *corev1ac.ServiceApplyConfiguration {
-	return Service(Input{App: app}, nil)
+	return Service(Input{App: app, Options: usual}, nil)
 }
 
 // pod is the rendered pod, app its container.
@@ -125,3 +125,6 @@ func forEach(t *testing.T, check func(t *testing.T, app *v1beta1.MyApp)) {
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 func ptr[T any](v T) *T { return &v }
+
+// usual are the options of an operator that allows the annotations of the fixtures.
+var usual = Options{ServiceAnnotationPrefixes: []string{"lb.example.com/"}}

@@ -50,7 +50,7 @@ func render(t testing.TB, app *v1beta1.MyApp) {
 	t.Helper()
 	live := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "old", Port: 80, NodePort: 30080}}}}
 	for _, in := range []Input{
-		{App: app}, {App: app, Stopped: true},
+		{App: app},
 		{App: app, Options: Options{DefaultSecurityProfile: v1beta1.SecurityProfileRestricted}},
 	} {
 		encode(t, Deployment(in, nil))

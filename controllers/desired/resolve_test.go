@@ -174,19 +174,17 @@ func TestSize(t *testing.T) {
 	cases := []struct {
 		name         string
 		size         *int32
-		stopped      bool
 		replicas     int32
 		minAvailable int32
 	}{
-		{"Z01 unset is 1", nil, false, 1, 1},
-		{"Z01 zero is zero", ptr[int32](0), false, 0, 0},
-		{"many", ptr[int32](5), false, 5, 1},
-		{"stopped", ptr[int32](5), true, 0, 1},
+		{"Z01 unset is 1", nil, 1, 1},
+		{"Z01 zero is zero", ptr[int32](0), 0, 0},
+		{"many", ptr[int32](5), 5, 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			app := &v1beta1.MyApp{Spec: v1beta1.MyAppSpec{Size: c.size}}
-			if got := *Deployment(Input{App: app, Stopped: c.stopped}, nil).Spec.Replicas; got != c.replicas {
+			if got := *Deployment(Input{App: app}, nil).Spec.Replicas; got != c.replicas {
 				t.Errorf("replicas: %d, want %d", got, c.replicas)
 			}
 			if got := MinAvailable(app); got != c.minAvailable {

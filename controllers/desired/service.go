@@ -29,7 +29,7 @@ func Service(in Input, live *corev1.Service) *corev1ac.ServiceApplyConfiguration
 	applyServiceSettings(spec, settings)
 	svc := corev1ac.Service(app.Name, app.Namespace).
 		WithLabels(in.labels()).
-		WithAnnotations(in.annotations(settings.Annotations)).
+		WithAnnotations(in.annotations(in.serviceAnnotations())).
 		WithSpec(spec)
 	if owner := in.owner(); owner != nil {
 		svc.WithOwnerReferences(owner)

@@ -29,7 +29,9 @@ import (
 
 	"ydzs.io/myapp-operator/api/v1beta1"
 	"ydzs.io/myapp-operator/controllers"
+	"ydzs.io/myapp-operator/controllers/desired"
 	"ydzs.io/myapp-operator/test/cluster"
+	"ydzs.io/myapp-operator/test/wrappers"
 )
 
 func TestAPIServer(t *testing.T) {
@@ -127,7 +129,8 @@ func startOperator(ctx context.Context, namespace string, config *rest.Config) *
 	ExpectWithOffset(2, err).NotTo(HaveOccurred())
 	o.cached, err = client.New(config, client.Options{Scheme: scheme, Cache: &client.CacheOptions{Reader: objects}})
 	ExpectWithOffset(2, err).NotTo(HaveOccurred())
-	o.r = &controllers.Reconciler{Client: o.cached, APIReader: live, Recorder: o.events, Clock: func() time.Time { return o.now }}
+	o.r = &controllers.Reconciler{Client: o.cached, APIReader: live, Recorder: o.events,
+		Options: desired.Options{ServiceAnnotationPrefixes: []string{wrappers.ServiceAnnotationPrefix}}, Clock: func() time.Time { return o.now }}
 	return o
 }
 

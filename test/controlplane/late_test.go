@@ -85,7 +85,7 @@ func delayed(stream io.ReadCloser) io.ReadCloser {
 		}
 	}()
 	go func() {
-		defer writer.Close()
+		defer func() { _ = writer.Close() }()
 		for p := range pieces {
 			<-time.After(time.Until(p.due))
 			if _, err := writer.Write(p.bytes); err != nil {

@@ -41,12 +41,15 @@ func servingSpecs() {
 		Expect(leader.probe("/healthz")).To(Equal(http.StatusOK))
 		Expect(leader.probe("/readyz")).To(Equal(http.StatusOK))
 		Eventually(ctx, func() int { return leader.readMetrics(ctx, "") }).Should(Equal(http.StatusUnauthorized))
-		kubectl(ctx, "create", "serviceaccount", "prometheus", "-n", operatorNamespace)
-		token := strings.TrimSpace(kubectl(ctx, "create", "token", "prometheus", "-n", operatorNamespace))
-		Expect(leader.readMetrics(ctx, token)).To(Equal(http.StatusForbidden))
+		// Two accounts, since a refusal is remembered for a while.
+		token := func(account string) string {
+			kubectl(ctx, "create", "serviceaccount", account, "-n", operatorNamespace)
+			return strings.TrimSpace(kubectl(ctx, "create", "token", account, "-n", operatorNamespace))
+		}
+		Expect(leader.readMetrics(ctx, token("nobody"))).To(Equal(http.StatusForbidden))
 		kubectl(ctx, "create", "clusterrolebinding", "prometheus", "--clusterrole=myapp-operator-metrics-reader",
 			"--serviceaccount="+operatorNamespace+":prometheus")
-		Eventually(ctx, func() int { return leader.readMetrics(ctx, token) }).Should(Equal(http.StatusOK))
+		Expect(leader.readMetrics(ctx, token("prometheus"))).To(Equal(http.StatusOK))
 	})
 
 	It("leaves admission out for the specs that follow", func(ctx SpecContext) {
@@ -196,10 +199,15 @@ func forward(from, to string) {
 				_ = near.Close()
 				continue
 			}
-			go func() { defer far.Close(); _, _ = io.Copy(far, near) }()
-			go func() { defer near.Close(); _, _ = io.Copy(near, far) }()
+			go pipe(far, near)
+			go pipe(near, far)
 		}
 	}()
+}
+
+func pipe(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	_ = to.Close()
 }
 
 func lateWatchSpecs() {
