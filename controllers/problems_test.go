@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
