@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
 // portKey is what makes a port of a Service one of its own: DNS serves 53/TCP and 53/UDP side by side.
@@ -18,19 +20,9 @@ type portKey struct {
 	protocol corev1.Protocol
 }
 
-func keyOf(p corev1.ServicePort) portKey {
-	if p.Protocol == "" {
-		return portKey{p.Port, corev1.ProtocolTCP}
-	}
-	return portKey{p.Port, p.Protocol}
-}
+func keyOf(p corev1.ServicePort) portKey { return portKey{p.Port, v1beta1.PortProtocol(p)} }
 
 func (k portKey) String() string { return fmt.Sprintf("%d/%s", k.port, k.protocol) }
-
-// madeUpName is the name that the Service's port gets when several have none of their own.
-func (k portKey) madeUpName() string {
-	return fmt.Sprintf("%s-%d", strings.ToLower(string(k.protocol)), k.port)
-}
 
 func validatePorts(path *field.Path, ports []corev1.ServicePort, service corev1.ServiceType) field.ErrorList {
 	var errs field.ErrorList
@@ -95,7 +87,7 @@ func duplicatePortNames(path *field.Path, ports []corev1.ServicePort) field.Erro
 	madeUp := map[string]portKey{}
 	for _, p := range ports {
 		if p.Name == "" && len(ports) > 1 {
-			madeUp[keyOf(p).madeUpName()] = keyOf(p)
+			madeUp[v1beta1.MadeUpPortName(p)] = keyOf(p)
 		}
 	}
 	var errs field.ErrorList

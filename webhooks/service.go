@@ -13,14 +13,6 @@ import (
 	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
-// serviceType is the type that the Service gets.
-func serviceType(spec *v1beta1.MyAppSpec) corev1.ServiceType {
-	if spec.Service == nil || spec.Service.Type == "" {
-		return corev1.ServiceTypeNodePort
-	}
-	return spec.Service.Type
-}
-
 func validateService(path *field.Path, spec *v1beta1.MyAppSpec, prefixes []string) field.ErrorList {
 	s := spec.Service
 	if s == nil {
@@ -39,7 +31,7 @@ func validateService(path *field.Path, spec *v1beta1.MyAppSpec, prefixes []strin
 // idleSettings names the settings that the type of the Service leaves without effect. They are legal, so that a switch of
 // the type alone succeeds in every direction.
 func idleSettings(spec *v1beta1.MyAppSpec) []string {
-	s, serviceType := spec.Service, serviceType(spec)
+	s, serviceType := spec.Service, spec.ServiceType()
 	if s == nil {
 		return nil
 	}
@@ -87,5 +79,5 @@ func validateServiceChange(path *field.Path, old, spec *v1beta1.MyAppSpec) field
 }
 
 func isLoadBalancer(spec *v1beta1.MyAppSpec) bool {
-	return len(spec.Ports) > 0 && serviceType(spec) == corev1.ServiceTypeLoadBalancer
+	return len(spec.Ports) > 0 && spec.ServiceType() == corev1.ServiceTypeLoadBalancer
 }

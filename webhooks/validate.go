@@ -18,7 +18,7 @@ func validate(app *v1beta1.MyApp, opts Options) field.ErrorList {
 		validatePullSecrets(path.Child("imagePullSecrets"), spec.ImagePullSecrets),
 		validateEnvs(path.Child("envs"), spec.Envs),
 		validateEnvFrom(path.Child("envFrom"), spec.EnvFrom),
-		validatePorts(path.Child("ports"), spec.Ports, serviceType(spec)),
+		validatePorts(path.Child("ports"), spec.Ports, spec.ServiceType()),
 		validateService(path.Child("service"), spec, opts.ServiceAnnotationPrefixes),
 		validateResources(path.Child("resources"), spec.Resources),
 		validateProbes(path.Child("probes"), spec.Probes, spec.Ports),

@@ -17,7 +17,7 @@ import (
 func Check(in Input) []string {
 	spec := in.App.Spec
 	var all []string
-	if serviceType(in.App) == corev1.ServiceTypeClusterIP {
+	if in.App.Spec.ServiceType() == corev1.ServiceTypeClusterIP {
 		for i, p := range spec.Ports {
 			if p.NodePort != 0 {
 				all = append(all, fmt.Sprintf("spec.ports[%d].nodePort: a Service of type ClusterIP has no node ports", i))

@@ -132,7 +132,9 @@ type portKey struct {
 	protocol corev1.Protocol
 }
 
-func containerPortKey(p corev1.ServicePort) portKey { return portKey{podPort(p), protocol(p)} }
+func containerPortKey(p corev1.ServicePort) portKey {
+	return portKey{podPort(p), v1beta1.PortProtocol(p)}
+}
 
 // envs keeps the order, since $(NAME) refers backwards. Of entries with one name the last counts, as in a container.
 func envs(list []corev1.EnvVar) []*corev1ac.EnvVarApplyConfiguration {

@@ -1,9 +1,6 @@
 package desired
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -23,29 +20,12 @@ func podPort(p corev1.ServicePort) int32 {
 	return p.Port
 }
 
-// protocol is the protocol of a Service port; TCP when it says nothing.
-func protocol(p corev1.ServicePort) corev1.Protocol {
-	if p.Protocol == "" {
-		return corev1.ProtocolTCP
-	}
-	return p.Protocol
-}
-
-// portName is the name of a Service port. A Service of several ports needs names; a made-up one depends on the port's own
-// key alone, so that reordering or inserting ports changes no other port.
+// portName is the name of a Service port. A Service of several ports needs names.
 func portName(ports []corev1.ServicePort, p corev1.ServicePort) string {
 	if p.Name != "" || len(ports) < 2 {
 		return p.Name
 	}
-	return fmt.Sprintf("%s-%d", strings.ToLower(string(protocol(p))), p.Port)
-}
-
-// serviceType is the type of the Service.
-func serviceType(app *v1beta1.MyApp) corev1.ServiceType {
-	if s := app.Spec.Service; s != nil && s.Type != "" {
-		return s.Type
-	}
-	return corev1.ServiceTypeNodePort
+	return v1beta1.MadeUpPortName(p)
 }
 
 // pullPolicy is Always for an image that may change under its name, as in Kubernetes itself.

@@ -19,7 +19,7 @@ func Service(in Input, live *corev1.Service) *corev1ac.ServiceApplyConfiguration
 		return nil
 	}
 	spec := corev1ac.ServiceSpec().
-		WithType(serviceType(app)).
+		WithType(app.Spec.ServiceType()).
 		WithSelector(v1beta1.SelectorLabels(app.Name)).
 		WithPorts(servicePorts(app, live)...)
 	settings := app.Spec.Service
@@ -54,11 +54,11 @@ func servicePorts(app *v1beta1.MyApp, live *corev1.Service) []*corev1ac.ServiceP
 	for _, p := range app.Spec.Ports {
 		port := corev1ac.ServicePort().
 			WithPort(p.Port).
-			WithProtocol(protocol(p)).
+			WithProtocol(v1beta1.PortProtocol(p)).
 			WithTargetPort(intstr.FromInt32(podPort(p)))
 		port.Name = ptrTo(portName(app.Spec.Ports, p))
 		port.AppProtocol = p.AppProtocol
-		if serviceType(app) != corev1.ServiceTypeClusterIP {
+		if app.Spec.ServiceType() != corev1.ServiceTypeClusterIP {
 			port.NodePort = ptrTo(nodePort(p, ptrDeref(port.Name), live))
 		}
 		ports = append(ports, port)
@@ -76,7 +76,7 @@ func nodePort(p corev1.ServicePort, name string, live *corev1.Service) int32 {
 		return p.NodePort
 	}
 	for _, l := range live.Spec.Ports {
-		if l.Port == p.Port && protocol(l) == protocol(p) && l.Name != name && pinned(live, l) {
+		if l.Port == p.Port && v1beta1.PortProtocol(l) == v1beta1.PortProtocol(p) && l.Name != name && pinned(live, l) {
 			return l.NodePort
 		}
 	}

@@ -9,15 +9,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"ydzs.io/myapp-operator/api/v1beta1"
 	"ydzs.io/myapp-operator/test/cluster"
 	"ydzs.io/myapp-operator/webhooks"
 )
@@ -31,12 +28,10 @@ func TestAdmission(t *testing.T) {
 var (
 	plane  *cluster.Cluster
 	admin  client.Client
-	scheme = runtime.NewScheme()
+	scheme = cluster.Scheme()
 )
 
 var _ = BeforeSuite(func() {
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(v1beta1.AddToScheme(scheme)).To(Succeed())
 	var err error
 	plane, err = cluster.StartAPIServer(cluster.Options{Webhooks: true})
 	Expect(err).NotTo(HaveOccurred())

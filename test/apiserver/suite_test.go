@@ -18,8 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -44,12 +42,10 @@ var (
 	plane *cluster.Cluster
 	// admin is everybody but the operator.
 	admin  client.Client
-	scheme = runtime.NewScheme()
+	scheme = cluster.Scheme()
 )
 
 var _ = BeforeSuite(func() {
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(v1beta1.AddToScheme(scheme)).To(Succeed())
 	var err error
 	plane, err = cluster.StartAPIServer(cluster.Options{})
 	Expect(err).NotTo(HaveOccurred())

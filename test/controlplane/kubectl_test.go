@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -52,6 +55,42 @@ spec:
 			since := mark(ctx)
 			Expect(apply()).To(ContainSubstring("myapp.app.ydzs.io/nginx-app unchanged"))
 			Expect(requests(ctx, since, func(e cluster.Event) bool { return isWrite(e) && e.Namespace == ns })).To(BeEmpty())
+		})
+
+		It("makes every sample run, and applies all of them twice for nothing", func(ctx SpecContext) {
+			ns := newNamespace(ctx, "samples")
+			root, err := cluster.Root()
+			Expect(err).NotTo(HaveOccurred())
+			// The first sample pins the node port that the manifest above has.
+			kubectl(ctx, "delete", "-n", app.Namespace, "myapp/nginx-app", "--wait")
+			Eventually(ctx, func() bool { return exists[corev1.Service](ctx, app) }).Should(BeFalse())
+			apply := func() string { return kubectl(ctx, "apply", "-n", ns, "-k", filepath.Join(root, "config", "samples")) }
+			Expect(strings.Count(apply(), "created")).To(Equal(3))
+			kubectl(ctx, "wait", "-n", ns, "--for=condition=Ready", "--timeout=30s", "myapps", "--all")
+			since := mark(ctx)
+			again := apply()
+			Expect(strings.Count(again, "unchanged")).To(Equal(3), again)
+			Expect(requests(ctx, since, func(e cluster.Event) bool { return isWrite(e) && e.Namespace == ns })).To(BeEmpty())
+			kubectl(ctx, "delete", "-n", ns, "myapps", "--all")
+			Eventually(ctx, func() bool {
+				return exists[corev1.Service](ctx, wrappers.MakeMyApp("nginx-app", ns).Obj())
+			}).Should(BeFalse())
+			create(ctx, wrappers.MakeMyApp("nginx-app", app.Namespace).Size(2).Port(80).Obj())
+			reaches(ctx, app, rolledOut)
+		})
+
+		It("rolls a change of variables and resources out once", func(ctx SpecContext) {
+			web := wrappers.MakeMyApp("once", ns).Size(2).Port(80).Obj()
+			create(ctx, web)
+			reaches(ctx, web, rolledOut)
+			mergePatch(ctx, web, `{"spec":{"envs":[{"name":"A","value":"b"}],"resources":{"requests":{"cpu":"10m"}}}}`)
+			reaches(ctx, web, rolledOut)
+			container := live[appsv1.Deployment](ctx, web).Spec.Template.Spec.Containers[0]
+			Expect(container.Env).To(Equal([]corev1.EnvVar{{Name: "A", Value: "b"}}))
+			Expect(container.Resources.Requests.Cpu().String()).To(Equal("10m"))
+			var sets appsv1.ReplicaSetList
+			Expect(plane.admin.List(ctx, &sets, client.InNamespace(ns), client.MatchingLabels(v1beta1.SelectorLabels("once")))).To(Succeed())
+			Expect(sets.Items).To(HaveLen(2), "the change made more than one revision")
 		})
 
 		It("scales, and tells the scale subresource its selector", func(ctx SpecContext) {

@@ -9,8 +9,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -19,6 +17,7 @@ import (
 
 	"ydzs.io/myapp-operator/api/v1beta1"
 	"ydzs.io/myapp-operator/controllers"
+	"ydzs.io/myapp-operator/test/cluster"
 )
 
 // lag is how late the operator learns of changes of MyApps.
@@ -28,14 +27,11 @@ const lag = 3 * time.Second
 func startLate(ctx context.Context, as *rest.Config, ns string) {
 	GinkgoHelper()
 	as.Wrap(func(next http.RoundTripper) http.RoundTripper { return lateTransport{next} })
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(v1beta1.AddToScheme(scheme)).To(Succeed())
 	objects := controllers.CacheOptions()
 	objects.DefaultNamespaces = map[string]cache.Config{ns: {}}
 	reused := true
 	mgr, err := ctrl.NewManager(as, ctrl.Options{
-		Scheme: scheme, Cache: objects, HealthProbeBindAddress: "0", Metrics: metricsserver.Options{BindAddress: "0"},
+		Scheme: cluster.Scheme(), Cache: objects, HealthProbeBindAddress: "0", Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &reused},
 	})
 	Expect(err).NotTo(HaveOccurred())

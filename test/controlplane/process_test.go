@@ -52,9 +52,42 @@ func servingSpecs() {
 		Expect(leader.readMetrics(ctx, token("prometheus"))).To(Equal(http.StatusOK))
 	})
 
+	It("serves a renewed certificate without a restart", func(ctx SpecContext) {
+		dir := GinkgoT().TempDir()
+		renew := func() {
+			authority, err := cluster.NewAuthority()
+			Expect(err).NotTo(HaveOccurred())
+			Expect(authority.WriteServing(dir)).To(Succeed())
+		}
+		renew()
+		ports, err := cluster.FreePorts(1)
+		Expect(err).NotTo(HaveOccurred())
+		address := loopback(ports[0])
+		o, err := plane.startOperator("certificates", append(shortLease, "--webhook-port="+strconv.Itoa(ports[0]), "--webhook-cert-dir="+dir)...)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { o.Kill() })
+		Expect(o.waitReady(ctx)).To(Succeed())
+		first := servedBy(address)
+		Expect(first).NotTo(BeEmpty())
+		renew()
+		Eventually(ctx, func() string { return servedBy(address) }).ShouldNot(Or(Equal(first), BeEmpty()))
+		Expect(o.running()).To(BeTrue())
+	})
+
 	It("leaves admission out for the specs that follow", func(ctx SpecContext) {
 		kubectl(ctx, "delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
 	})
+}
+
+// servedBy identifies the certificate that a server shows; empty when none does.
+func servedBy(address string) string {
+	// Whoever signed it: only the certificate is looked at.
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	return string(conn.ConnectionState().PeerCertificates[0].Signature)
 }
 
 // readMetrics returns the status code of the metrics server's answer; 0 when nobody answers.

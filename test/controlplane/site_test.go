@@ -11,10 +11,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,16 +48,10 @@ func startSite(ctx context.Context) (*site, error) {
 }
 
 func (s *site) prepare(ctx context.Context) error {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
-	}
 	var err error
 	config := s.Config()
 	config.WarningHandler = rest.NoWarnings{}
-	if s.admin, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	if s.admin, err = client.New(config, client.Options{Scheme: cluster.Scheme()}); err != nil {
 		return err
 	}
 	if err := s.namespace(ctx, operatorNamespace); err != nil {
