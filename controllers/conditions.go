@@ -101,8 +101,7 @@ const (
 func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pods podReport) {
 	d := mine[*appsv1.Deployment](f.observed, app)
 	at := stageOf(app, d, next.AvailableReplicas)
-	if f.unsettled && app.Generation != app.Status.ObservedGeneration {
-		// What was observed says nothing about the new spec. After a mere repair it still does.
+	if f.unsettled {
 		at = rolling
 	}
 	ready, progressing := healthy(app, at)

@@ -133,12 +133,17 @@ func (p *pass) behind() bool {
 	return false
 }
 
-// unsettled tells whether the observed Deployment is not what the spec asks for: it was written in this very pass, or could
-// not be for a reason that is not shown.
+// unsettled tells whether the observed Deployment is not what the spec asks for: it cannot be written, or a new spec was
+// written in this very pass or waits for a busy API server. After a mere repair of the same spec it still says how things are.
 func (p *pass) unsettled(problems []problem) bool {
-	return slices.Contains(p.changed, deploymentKind) || slices.ContainsFunc(problems, func(q problem) bool {
-		return q.kind == deploymentKind && q.reason == ""
-	})
+	pending := slices.Contains(p.changed, deploymentKind)
+	for _, q := range problems {
+		if q.kind == deploymentKind && q.reason != "" {
+			return true
+		}
+		pending = pending || q.kind == deploymentKind
+	}
+	return pending && p.app.Generation != p.app.Status.ObservedGeneration
 }
 
 func (r *Reconciler) now() time.Time {

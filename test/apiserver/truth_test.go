@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -10,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -73,6 +75,18 @@ var _ = Describe("The report", func() {
 		o.r.Client = o.cached
 		o.run(app)
 		Expect(get[appsv1.Deployment](ctx, app).Spec.Template.Spec.Containers[0].Image).To(Equal("nginx:1.28"))
+	})
+
+	It("does not call a new image rolled out, now or later, when it may not be written", func(ctx SpecContext) {
+		o, app := ready(ctx)
+		edit(ctx, app, func(a *v1beta1.MyApp) { a.Spec.Image = "nginx:1.28" })
+		o.r.Client = failing{o.cached, apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "shop", errors.New("no"))}
+		for range 2 {
+			_, err := o.step(app)
+			Expect(err).To(HaveOccurred())
+			Expect(o.condition(app, v1beta1.ConditionReady)).To(Equal(condition{metav1.ConditionFalse, v1beta1.ReasonForbidden}))
+			Expect(o.condition(app, v1beta1.ConditionProgressing)).To(Equal(condition{metav1.ConditionTrue, v1beta1.ReasonProgressing}))
+		}
 	})
 
 	It("puts back a hand scaling of the Deployment once, and stays Ready", func(ctx SpecContext) {
