@@ -32,6 +32,9 @@ const (
 	// shortestWindow and longestWindow bound how long changes of children are gathered before they are reported.
 	shortestWindow = time.Second
 	longestWindow  = 30 * time.Second
+	// lossDelay is how long a lost child is left alone. Most children go because their MyApp went, which another watch
+	// tells, in no fixed order; a moment's patience saves asking the API server.
+	lossDelay = 200 * time.Millisecond
 )
 
 // SetupWithManager registers the controller and its watches. A replica that is not the leader keeps its caches warm.
@@ -105,14 +108,14 @@ func (h *childHandler) Update(ctx context.Context, e event.UpdateEvent, q queue)
 	}
 }
 
-// Delete wakes the MyApp at once when a child is gone, and within a window when a pod is.
+// Delete wakes the MyApp soon when a child is gone, and within a window when a pod is.
 func (h *childHandler) Delete(ctx context.Context, e event.DeleteEvent, q queue) {
 	if h.kind == "" {
 		h.wake(q, e.Object, h.window(ctx, e.Object), 0)
 		return
 	}
 	h.r.memories.gone(h.key(e.Object), h.kind)
-	h.wake(q, e.Object, 0, 0)
+	h.wake(q, e.Object, lossDelay, 0)
 }
 
 // Generic is never called.

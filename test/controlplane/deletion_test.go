@@ -46,6 +46,7 @@ func deletionSpecs() {
 		var began time.Time
 
 		BeforeAll(func(ctx SpecContext) {
+			waitForCollector(ctx)
 			ns = newNamespace(ctx, "deletion")
 			for _, d := range deletions {
 				create(ctx, d.app(ns))
@@ -126,5 +127,16 @@ func deletionSpecs() {
 		since := mark(ctx)
 		kubectl(ctx, "delete", "namespace", ns, "--timeout=60s")
 		Expect(createdChildren(ctx, since, operatorUser, ns)).To(BeEmpty())
+	})
+}
+
+// unattendedSpecs: what is deleted while no operator runs.
+func unattendedSpecs() {
+	It("is not needed for a namespace with MyApps of policy Delete to go", func(ctx SpecContext) {
+		ns := newNamespace(ctx, "unattended")
+		o := replica(ctx, "leaving", shortLease...)
+		serves(ctx, ns, "web")
+		Expect(o.Stop()).To(Succeed())
+		kubectl(ctx, "delete", "namespace", ns, "--timeout=60s")
 	})
 }

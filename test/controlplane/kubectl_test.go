@@ -61,6 +61,7 @@ spec:
 			ns := newNamespace(ctx, "samples")
 			root, err := cluster.Root()
 			Expect(err).NotTo(HaveOccurred())
+			waitForCollector(ctx)
 			// The first sample pins the node port that the manifest above has.
 			kubectl(ctx, "delete", "-n", app.Namespace, "myapp/nginx-app", "--wait")
 			Eventually(ctx, func() bool { return exists[corev1.Service](ctx, app) }).Should(BeFalse())
@@ -110,7 +111,7 @@ spec:
 
 			kubectl(ctx, "scale", "-n", ns, "myapp/nginx-app", "--replicas=0")
 			reaches(ctx, app, "True "+v1beta1.ReasonScaledToZero)
-			Expect(kubectl(ctx, "get", "pods", "-n", ns, "-o", "name")).To(BeEmpty())
+			Expect(kubectl(ctx, "get", "pods", "-n", ns, "-l", scale.Status.Selector, "-o", "name")).To(BeEmpty())
 			kubectl(ctx, "scale", "-n", ns, "myapp/nginx-app", "--replicas=2")
 			reaches(ctx, app, rolledOut)
 		})

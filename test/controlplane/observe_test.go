@@ -154,6 +154,17 @@ func haveNoOwner(ctx context.Context, app client.Object) {
 	}
 }
 
+// waitForCollector waits until the garbage collector watches MyApps. It looks for new kinds every 30 s only, and the
+// children of a MyApp that is deleted before stay for minutes.
+func waitForCollector(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(ctx, func() []cluster.Event {
+		return requests(ctx, cluster.Mark{}, func(e cluster.Event) bool {
+			return e.Target() == "watch myapps" && strings.HasPrefix(e.UserAgent, "kube-controller-manager/")
+		})
+	}, "60s", "1s").ShouldNot(BeEmpty(), "the garbage collector does not watch MyApps")
+}
+
 func named(name, namespace string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: namespace}
 }

@@ -2,14 +2,11 @@ package controlplane
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -32,81 +29,9 @@ func processSpecs() {
 		servingSpecs()
 		leaderSpecs()
 		startSpecs()
+		unattendedSpecs()
 		lateWatchSpecs()
 	})
-}
-
-func servingSpecs() {
-	It("tells its health, and its metrics to those who may read them", func(ctx SpecContext) {
-		Expect(leader.probe("/healthz")).To(Equal(http.StatusOK))
-		Expect(leader.probe("/readyz")).To(Equal(http.StatusOK))
-		Eventually(ctx, func() int { return leader.readMetrics(ctx, "") }).Should(Equal(http.StatusUnauthorized))
-		// Two accounts, since a refusal is remembered for a while.
-		token := func(account string) string {
-			kubectl(ctx, "create", "serviceaccount", account, "-n", operatorNamespace)
-			return strings.TrimSpace(kubectl(ctx, "create", "token", account, "-n", operatorNamespace))
-		}
-		Expect(leader.readMetrics(ctx, token("nobody"))).To(Equal(http.StatusForbidden))
-		kubectl(ctx, "create", "clusterrolebinding", "prometheus", "--clusterrole=myapp-operator-metrics-reader",
-			"--serviceaccount="+operatorNamespace+":prometheus")
-		Expect(leader.readMetrics(ctx, token("prometheus"))).To(Equal(http.StatusOK))
-	})
-
-	It("serves a renewed certificate without a restart", func(ctx SpecContext) {
-		dir := GinkgoT().TempDir()
-		renew := func() {
-			authority, err := cluster.NewAuthority()
-			Expect(err).NotTo(HaveOccurred())
-			Expect(authority.WriteServing(dir)).To(Succeed())
-		}
-		renew()
-		ports, err := cluster.FreePorts(1)
-		Expect(err).NotTo(HaveOccurred())
-		address := loopback(ports[0])
-		o, err := plane.startOperator("certificates", append(shortLease, "--webhook-port="+strconv.Itoa(ports[0]), "--webhook-cert-dir="+dir)...)
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(func() { o.Kill() })
-		Expect(o.waitReady(ctx)).To(Succeed())
-		first := servedBy(address)
-		Expect(first).NotTo(BeEmpty())
-		renew()
-		Eventually(ctx, func() string { return servedBy(address) }).ShouldNot(Or(Equal(first), BeEmpty()))
-		Expect(o.running()).To(BeTrue())
-	})
-
-	It("leaves admission out for the specs that follow", func(ctx SpecContext) {
-		kubectl(ctx, "delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
-	})
-}
-
-// servedBy identifies the certificate that a server shows; empty when none does.
-func servedBy(address string) string {
-	// Whoever signed it: only the certificate is looked at.
-	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		return ""
-	}
-	defer conn.Close()
-	return string(conn.ConnectionState().PeerCertificates[0].Signature)
-}
-
-// readMetrics returns the status code of the metrics server's answer; 0 when nobody answers.
-func (o *operator) readMetrics(ctx context.Context, token string) int {
-	GinkgoHelper()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+o.metrics+"/metrics", nil)
-	Expect(err).NotTo(HaveOccurred())
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	// The server signs its own certificate when it is given none.
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport}).Do(request)
-	if err != nil {
-		return 0
-	}
-	defer response.Body.Close()
-	return response.StatusCode
 }
 
 // replica starts one more operator, with webhooks on a port of its own, and waits until it is ready.

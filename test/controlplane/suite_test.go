@@ -62,17 +62,17 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(leader.waitReady(ctx)).To(Succeed())
 })
 
-// The order matters: the budget's spec waits for what has been going on since the start, the process specs stop the
-// operator that the others need.
+// The order matters: specs that delete come when the garbage collector has had time to learn of MyApps, the process specs
+// stop the operator that the others need, and the budget's spec waits for what has been going on since the start.
 var _ = Describe("the operator", Ordered, ContinueOnFailure, func() {
 	AfterEach(func() {
 		if CurrentSpecReport().Failed() && leader != nil {
 			AddReportEntry("end of the operator's log", leader.logTail())
 		}
 	})
+	troubleSpecs()
 	kubectlSpecs()
 	deletionSpecs()
-	troubleSpecs()
 	processSpecs()
 	budgetSpecs()
 })

@@ -23,11 +23,11 @@ const admissionOff = "admission.test/off"
 
 func troubleSpecs() {
 	Describe("in trouble", func() {
+		crashLoopSpecs()
+		invalidSpecs()
 		podSpecs()
 		refusalSpecs()
 		contestSpecs()
-		invalidSpecs()
-		crashLoopSpecs()
 	})
 }
 
@@ -167,6 +167,7 @@ func contestSpecs() {
 			}))
 		}, "5s").Should(BeNumerically("<=", 2), "one apply that can only create, and one look")
 
+		waitForCollector(ctx)
 		Expect(plane.admin.Delete(ctx, app)).To(Succeed())
 		Eventually(ctx, func() bool { return exists[appsv1.Deployment](ctx, app) }).Should(BeFalse())
 		Expect(live[corev1.Service](ctx, app).ResourceVersion).To(Equal(foreign.ResourceVersion))
