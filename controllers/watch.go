@@ -32,9 +32,6 @@ const (
 	// shortestWindow and longestWindow bound how long changes of children are gathered before they are reported.
 	shortestWindow = time.Second
 	longestWindow  = 30 * time.Second
-	// lossDelay is how long a lost child is left alone. Most children go because their MyApp went, which another watch
-	// tells, in no fixed order; a moment's patience saves asking the API server.
-	lossDelay = 200 * time.Millisecond
 )
 
 // SetupWithManager registers the controller and its watches. A replica that is not the leader keeps its caches warm.
@@ -74,8 +71,8 @@ func podKey(pod client.Object) types.NamespacedName {
 }
 
 // childHandler wakes the MyApp of a child. A child has its MyApp's name, so no owner reference is needed, not even of a
-// child that somebody stripped of it. What only moves counters is gathered for a while; a loss, a repair and a change of
-// readiness are not.
+// child that somebody stripped of it. What only moves counters is gathered for a while; a loss or a change by somebody is
+// looked at within a second, a change of readiness at once.
 type childHandler struct {
 	r   *Reconciler
 	key func(client.Object) types.NamespacedName
@@ -108,14 +105,15 @@ func (h *childHandler) Update(ctx context.Context, e event.UpdateEvent, q queue)
 	}
 }
 
-// Delete wakes the MyApp soon when a child is gone, and within a window when a pod is.
+// Delete wakes the MyApp soon when a child is gone, and within a window when a pod is. Not at once: most children go because
+// their MyApp went, which another watch tells, in no fixed order, and a moment's patience saves asking the API server.
 func (h *childHandler) Delete(ctx context.Context, e event.DeleteEvent, q queue) {
 	if h.kind == "" {
 		h.wake(q, e.Object, h.window(ctx, e.Object), 0)
 		return
 	}
 	h.r.memories.gone(h.key(e.Object), h.kind)
-	h.wake(q, e.Object, lossDelay, 0)
+	h.wake(q, e.Object, shortestWindow, 0)
 }
 
 // Generic is never called.
