@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -91,11 +92,12 @@ func (c *cost) excess() string {
 	return fmt.Sprintf("%s, %s: %s%s", c.row, c.of(), what, list(c.requests, c.from))
 }
 
-// twice is what was listed or watched more than once: an informer needs one LIST at most, and one WATCH.
+// twice is what was listed or watched more than once: an informer needs one LIST at most, and one WATCH. What the API
+// server put off does not count: just after the CRD was made it is not ready to serve MyApps and asks to come back.
 func (c *cost) twice() string {
 	count := map[string]int{}
 	for _, e := range c.requests {
-		if e.Verb != "list" && e.Verb != "watch" {
+		if e.Verb != "list" && e.Verb != "watch" || e.Code == http.StatusTooManyRequests {
 			continue
 		}
 		if count[e.Target()]++; count[e.Target()] > 1 {
