@@ -90,13 +90,14 @@ func (m *memory) refuses(kind string, intent any, now time.Time) error {
 	return nil
 }
 
-// wasRefused remembers the API server's answer. The wait grows with every refusal of the same intent.
+// wasRefused remembers the API server's answer. The wait grows with every refusal of the same intent, up to half of the
+// queue's longest delay: a try that the queue makes must not come just before the wait is over and be put off once more.
 func (m *memory) wasRefused(kind string, intent any, err error, now time.Time) {
 	last, next := m.refused[kind], refusal{intent: hash(intent), err: err}
 	if !isRefusal(err) {
 		next.wait = shortestWindow
 		if last.intent == next.intent {
-			next.wait = min(max(2*last.wait, shortestWindow), lastRetry)
+			next.wait = min(max(2*last.wait, shortestWindow), lastRetry/2)
 		}
 		next.until = now.Add(next.wait)
 	}

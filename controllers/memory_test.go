@@ -102,3 +102,26 @@ func TestC05MemoryEndsWithTheMyApp(t *testing.T) {
 		t.Error("a MyApp of the same name inherits the memory of the former one")
 	}
 }
+
+// A refused intent is held back for a growing time that never outlasts the queue's own delay; an invalid one for good.
+func TestRefusalsAreHeldBack(t *testing.T) {
+	m := (&memories{}).of(&v1beta1.MyApp{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+	at := now
+	for range 20 {
+		m.wasRefused("Service", "intent", denied("User cannot patch"), at)
+		if m.refuses("Service", "intent", at.Add(time.Millisecond)) == nil {
+			t.Fatal("every pass sends a refused child again")
+		}
+		if m.refuses("Service", "another", at) != nil {
+			t.Fatal("a changed spec is not tried")
+		}
+		at = at.Add(lastRetry)
+		if m.refuses("Service", "intent", at.Add(-lastRetry/2)) != nil {
+			t.Fatal("the queue's try comes too early to be made")
+		}
+	}
+	m.wasRefused("Service", "intent", refused("Service"), at)
+	if m.refuses("Service", "intent", at.Add(1000*time.Hour)) == nil {
+		t.Error("an invalid child is sent again although the spec did not change")
+	}
+}
