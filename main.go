@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -73,7 +75,9 @@ func run(ctx context.Context, o options) error {
 // newManager wires caches, servers and leader election.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1beta1.AddToScheme, certmanagerv1.AddToScheme, monitoringv1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("build scheme: %w", err)
 		}
@@ -112,6 +116,7 @@ func setup(mgr ctrl.Manager, o options) error {
 		Client:    mgr.GetClient(),
 		APIReader: mgr.GetAPIReader(),
 		Recorder:  mgr.GetEventRecorder(v1beta1.OperatorName),
+		Cache:     mgr.GetCache(),
 		Options:   o.desired(),
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrency); err != nil {

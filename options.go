@@ -49,12 +49,15 @@ type options struct {
 	healthAddress  string
 
 	serviceAnnotationPrefixes []string
+	ingressAnnotationPrefixes []string
+	disabledChildren          []string
+	restartOnSecretChange     bool
 	defaultSecurityProfile    string
 }
 
 // parseOptions reads the flags over the environment. The environment wins nothing that a flag says.
 func parseOptions(args []string, lookup func(string) (string, bool), out io.Writer) (options, error) {
-	o := options{enableWebhooks: true}
+	o := options{enableWebhooks: true, ingressAnnotationPrefixes: v1beta1.DefaultIngressAnnotationPrefixes}
 	if v, ok := lookup("ENABLE_WEBHOOKS"); ok && v != "" {
 		enabled, err := strconv.ParseBool(v)
 		if err != nil {
@@ -118,6 +121,29 @@ func (o *options) policyFlags(f *flag.FlagSet) {
 			o.serviceAnnotationPrefixes = splitList(v)
 			return nil
 		})
+	f.Func("ingress-annotation-prefixes", "comma list of prefixes of the annotations that a MyApp may put on its Ingress; "+
+		"one that ends with / opens a family without its risky keys, a longer one its keys with any value (default "+
+		strings.Join(v1beta1.DefaultIngressAnnotationPrefixes, ",")+")",
+		func(v string) error {
+			o.ingressAnnotationPrefixes = splitList(v)
+			return nil
+		})
+	f.Func("disable-children", "comma list of kinds that the operator neither makes nor watches: "+strings.Join(optionalKinds(), ", ")+"; none by default",
+		func(v string) error {
+			o.disabledChildren = splitList(v)
+			return nil
+		})
+	f.BoolVar(&o.restartOnSecretChange, "restart-on-secret-change", false,
+		"let rollout.restartOnConfigChange see changes of Secrets; needs the right to list, watch and get them, which is the right to read all of them")
+}
+
+// optionalKinds are the kinds that --disable-children takes.
+func optionalKinds() []string {
+	var all []string
+	for _, c := range v1beta1.OptionalChildren {
+		all = append(all, strings.ToLower(c.Kind))
+	}
+	return all
 }
 
 func (o *options) validate() error {
@@ -131,6 +157,11 @@ func (o *options) validate() error {
 		return fmt.Errorf("--default-security-profile: %q is neither Baseline nor Restricted", o.defaultSecurityProfile)
 	case o.concurrency < 1:
 		return fmt.Errorf("--concurrency: %d is not a positive number", o.concurrency)
+	}
+	for _, kind := range o.disabledChildren {
+		if !v1beta1.IsOptional(kind) {
+			return fmt.Errorf("--disable-children: %q is none of %s", kind, strings.Join(optionalKinds(), ", "))
+		}
 	}
 	return nil
 }
@@ -150,12 +181,17 @@ func (o *options) desired() desired.Options {
 	return desired.Options{
 		DefaultSecurityProfile:    v1beta1.SecurityProfile(o.defaultSecurityProfile),
 		ServiceAnnotationPrefixes: o.serviceAnnotationPrefixes,
+		IngressAnnotationPrefixes: o.ingressAnnotationPrefixes,
+		DisabledChildren:          o.disabledChildren,
+		RestartOnSecretChange:     o.restartOnSecretChange,
 	}
 }
 
 func (o *options) webhooks() webhooks.Options {
 	return webhooks.Options{
 		ServiceAnnotationPrefixes: o.serviceAnnotationPrefixes,
+		IngressAnnotationPrefixes: o.ingressAnnotationPrefixes,
+		DisabledChildren:          o.disabledChildren,
 		DefaultSecurityProfile:    v1beta1.SecurityProfile(o.defaultSecurityProfile),
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
 func environment(values map[string]string) func(string) (string, bool) {
@@ -63,6 +65,7 @@ func TestDefaultOptions(t *testing.T) {
 		enableWebhooks: true, webhookPort: 9443, webhookCertDir: "/tmp/k8s-webhook-server/serving-certs",
 		webhookCertName: "tls.crt", webhookKeyName: "tls.key",
 		metricsAddress: ":8443", metricsSecure: true, healthAddress: ":8081", defaultSecurityProfile: "Baseline",
+		ingressAnnotationPrefixes: v1beta1.DefaultIngressAnnotationPrefixes,
 	}
 	if diff := cmp.Diff(want, o, cmp.AllowUnexported(options{})); diff != "" {
 		t.Errorf("without flags the operator runs otherwise (-want +got):\n%s", diff)
@@ -80,6 +83,7 @@ func TestBadOptionsAreNamed(t *testing.T) {
 		{"log format", nil, []string{"--log-format=xml"}, `--log-format: "xml"`},
 		{"log level", nil, []string{"--log-level=loud"}, `--log-level: "loud"`},
 		{"profile", nil, []string{"--default-security-profile=restricted"}, `--default-security-profile: "restricted"`},
+		{"children", nil, []string{"--disable-children=ingress,pod"}, `--disable-children: "pod" is none of ingress, certificate`},
 		{"concurrency", nil, []string{"--concurrency=0"}, "--concurrency: 0"},
 		{"unknown flag", nil, []string{"--no-such-flag"}, "no-such-flag"},
 		{"not a duration", nil, []string{"--sync-period=ten"}, "sync-period"},
@@ -122,7 +126,10 @@ func TestKubeconfigFlag(t *testing.T) {
 }
 
 func TestPolicyOptionsReachBuildersAndWebhooks(t *testing.T) {
-	args := []string{"--default-security-profile=Restricted", "--service-annotation-prefixes=a.example.com/, b.example.com/"}
+	args := []string{
+		"--default-security-profile=Restricted", "--service-annotation-prefixes=a.example.com/, b.example.com/",
+		"--ingress-annotation-prefixes=c.example.com/", "--disable-children=Ingress,servicemonitor", "--restart-on-secret-change",
+	}
 	o, err := parseOptions(args, environment(nil), &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +137,18 @@ func TestPolicyOptionsReachBuildersAndWebhooks(t *testing.T) {
 	if o.desired().DefaultSecurityProfile != "Restricted" || o.webhooks().DefaultSecurityProfile != "Restricted" {
 		t.Error("builders and webhooks go by another profile than the flag's")
 	}
-	if diff := cmp.Diff([]string{"a.example.com/", "b.example.com/"}, o.webhooks().ServiceAnnotationPrefixes); diff != "" {
-		t.Errorf("prefixes (-want +got):\n%s", diff)
+	if !o.desired().RestartOnSecretChange {
+		t.Error("builders do not know of --restart-on-secret-change")
+	}
+	want := [][]string{{"a.example.com/", "b.example.com/"}, {"c.example.com/"}, {"Ingress", "servicemonitor"}}
+	d, w := o.desired(), o.webhooks()
+	for _, got := range [][][]string{
+		{d.ServiceAnnotationPrefixes, d.IngressAnnotationPrefixes, d.DisabledChildren},
+		{w.ServiceAnnotationPrefixes, w.IngressAnnotationPrefixes, w.DisabledChildren},
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("lists (-want +got):\n%s", diff)
+		}
 	}
 }
 

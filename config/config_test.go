@@ -145,6 +145,7 @@ func TestInstallHasAllParts(t *testing.T) {
 	common := []string{
 		"ClusterRole/myapp-operator-manager", "ClusterRole/myapp-operator-metrics-auth", "ClusterRole/myapp-operator-metrics-reader",
 		"ClusterRole/myapp-operator-myapp-admin", "ClusterRole/myapp-operator-myapp-editor", "ClusterRole/myapp-operator-myapp-viewer",
+		"ClusterRole/myapp-operator-secret-watcher",
 		"ClusterRoleBinding/myapp-operator-manager", "ClusterRoleBinding/myapp-operator-metrics-auth",
 		"CustomResourceDefinition/myapps.app.ydzs.io", "Deployment/myapp-operator", "Namespace/myapp-operator-system",
 		"NetworkPolicy/myapp-operator", "PodDisruptionBudget/myapp-operator", "Role/myapp-operator-leader-election",
@@ -275,6 +276,22 @@ func TestOperatorDeployment(t *testing.T) {
 	})
 }
 
+// TestC10GracePeriodOutlastsTheDrain: the sleep that lets endpoints forget the pod, and then all the time that the manager
+// gives its running reconciles and requests, which is controller-runtime's default.
+func TestC10GracePeriodOutlastsTheDrain(t *testing.T) {
+	const managerStops = 30
+	eachInstall(t, func(t *testing.T, all manifests) {
+		pod := one[appsv1.Deployment](t, all).Spec.Template.Spec
+		sleep, grace := pod.Containers[0].Lifecycle.PreStop.Sleep.Seconds, ptr.Deref(pod.TerminationGracePeriodSeconds, 0)
+		if grace <= sleep+managerStops {
+			t.Errorf("the pod is killed after %d s, within the %d s that it sleeps and the %d s that it may drain", grace, sleep, managerStops)
+		}
+		if sleep < 5 {
+			t.Errorf("%d s are too short for every node to learn that the pod takes no more admission requests", sleep)
+		}
+	})
+}
+
 func TestSelectorsMatchThePod(t *testing.T) {
 	eachInstall(t, func(t *testing.T, all manifests) {
 		d := one[appsv1.Deployment](t, all)
@@ -323,7 +340,7 @@ func webhooksOf(t *testing.T, all manifests) []webhook {
 	return hooks
 }
 
-func TestWebhooks(t *testing.T) {
+func TestW04WebhooksReachOnlyMyApps(t *testing.T) {
 	all := build(t, "default")
 	service := &corev1.Service{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(all.named(t, "Service", "myapp-operator-webhook").Object, service); err != nil {
@@ -448,7 +465,7 @@ func isOperator(subjects []rbacv1.Subject) bool {
 	return len(subjects) == 1 && subjects[0] == rbacv1.Subject{Kind: "ServiceAccount", Name: operator, Namespace: namespace}
 }
 
-func TestOperatorRights(t *testing.T) {
+func TestC06X02OperatorRights(t *testing.T) {
 	eachInstall(t, func(t *testing.T, all manifests) {
 		rules := granted(t, all)
 		if len(rules) != 3 {
@@ -535,7 +552,12 @@ func TestSamplesDecode(t *testing.T) { samples(t) }
 
 // TestCompleteSample: every field of our own types is set, but for those that not every cluster would accept.
 func TestCompleteSample(t *testing.T) {
-	except := []string{"spec.service.annotations", "spec.service.loadBalancerClass"}
+	except := []string{
+		"spec.service.annotations", "spec.service.loadBalancerClass", "spec.ingress.tls.issuerRef",
+		// Beside maxUnavailable.
+		"spec.podDisruptionBudget.minAvailable", "spec.podDisruptionBudget.disabled",
+		"spec.scheduling.priorityClassName", "spec.metrics",
+	}
 	app := samples(t)["app_v1beta1_complete.yaml"]
 	var missing []string
 	var visit func(path string, v reflect.Value)

@@ -39,14 +39,10 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass, k kind, intent any, loo
 	if err := r.confirmAlive(ctx, p); err != nil {
 		return err
 	}
-	patch, err := takeFields(live)
-	if err != nil {
+	if err := r.takeFields(ctx, k, live, managers(live)); err != nil {
 		return err
 	}
-	if err := r.Client.Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch)); err != nil {
-		return fmt.Errorf("take over the fields of %s: %w", k.name, err)
-	}
-	return r.apply(ctx, p, k, intent, "uid", string(live.GetUID()))
+	return r.apply(ctx, p, k, intent, precondition{"uid": string(live.GetUID())})
 }
 
 func sameSelector(d *appsv1.Deployment, app *v1beta1.MyApp) bool {
@@ -63,20 +59,41 @@ func mayAdopt(app *v1beta1.MyApp, live metav1.Object) bool {
 	return ref == nil || (ref.APIVersion == v1beta1.GroupVersion.String() && ref.Kind == v1beta1.Kind.Kind && ref.Name == app.Name)
 }
 
-// takeFields returns the JSON patch that merges the managedFields entries of all former managers into ours. The control
-// plane's own, and those of subresources such as status, stay.
-func takeFields(live client.Object) ([]byte, error) {
+// managers are all who ever set a field of an object, but for the control plane's own.
+func managers(live metav1.Object) sets.Set[string] {
+	names := sets.New[string]()
+	for _, e := range live.GetManagedFields() {
+		if e.Subresource == "" && e.Manager != "kube-controller-manager" {
+			names.Insert(e.Manager)
+		}
+	}
+	return names
+}
+
+// takeFields makes the fields ours that these managers own, so that the next apply removes those we do not set.
+func (r *Reconciler) takeFields(ctx context.Context, k kind, live client.Object, from sets.Set[string]) error {
+	patch, err := takeFieldsPatch(live, from)
+	if err != nil {
+		return err
+	}
+	if err := r.Client.Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch)); err != nil {
+		return fmt.Errorf("take over the fields of %s: %w", k.name, err)
+	}
+	return nil
+}
+
+// takeFieldsPatch returns the JSON patch that merges the managedFields entries of these managers into ours. Those of
+// subresources, such as status and scale, stay.
+func takeFieldsPatch(live client.Object, from sets.Set[string]) ([]byte, error) {
 	entries := live.GetManagedFields()
-	managers := sets.New[string]()
 	for i := range entries {
-		if entries[i].Subresource == "" && entries[i].Manager != "kube-controller-manager" {
-			managers.Insert(entries[i].Manager)
+		if entries[i].Subresource == "" && from.Has(entries[i].Manager) && !isOurs(entries[i]) {
 			// The upgrade looks for updates only; a former manager may have applied.
 			entries[i].Operation = metav1.ManagedFieldsOperationUpdate
 		}
 	}
 	live.SetManagedFields(entries)
-	if err := csaupgrade.UpgradeManagedFields(live, managers, v1beta1.OperatorName); err != nil {
+	if err := csaupgrade.UpgradeManagedFields(live, from, v1beta1.OperatorName); err != nil {
 		return nil, fmt.Errorf("merge managed fields: %w", err)
 	}
 	patch := []map[string]any{

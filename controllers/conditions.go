@@ -32,7 +32,7 @@ const (
 )
 
 // stageOf reads the Deployment. available is given apart, since a pod in a crash loop does not count as such.
-func stageOf(app *v1beta1.MyApp, d *appsv1.Deployment, available int32) stage {
+func stageOf(in desired.Input, d *appsv1.Deployment, available int32) stage {
 	if !upToDate(d) {
 		return rolling
 	}
@@ -41,11 +41,11 @@ func stageOf(app *v1beta1.MyApp, d *appsv1.Deployment, available int32) stage {
 	switch {
 	case progressing == "ProgressDeadlineExceeded":
 		return overdue
-	case *d.Spec.Replicas != desired.Size(app):
+	case *d.Spec.Replicas != in.Replicas(d):
 		return rolling
 	case complete(d, available):
 		return rolledOut
-	case s.UpdatedReplicas == s.Replicas && progressing == "NewReplicaSetAvailable" && available >= desired.MinAvailable(app):
+	case s.UpdatedReplicas == s.Replicas && progressing == "NewReplicaSetAvailable" && available >= in.MinAvailable(*d.Spec.Replicas):
 		return scaling
 	default:
 		return rolling
@@ -98,19 +98,31 @@ const (
 )
 
 // setConditions writes the four conditions. next already has its counters.
-func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pods podReport) {
+func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pods podReport, scaler *trouble) {
+	in := f.input
+	in.App = app
 	d := mine[*appsv1.Deployment](f.observed, app)
-	at := stageOf(app, d, next.AvailableReplicas)
+	at := stageOf(in, d, next.AvailableReplicas)
 	if f.unsettled {
 		at = rolling
 	}
-	ready, progressing := healthy(app, at)
+	ready, progressing := healthy(in, d, at)
+	if pending, unready := trafficPending(f.observed, app); pending != nil && ready.status == metav1.ConditionTrue {
+		progressing = yes(pending.reason, pending.head)
+		if unready {
+			ready = no(pending.reason, pending.head)
+		}
+	}
 	degraded := no(v1beta1.ReasonAsExpected, messageNothing)
 	if wrong := wrong(app, f, pods, d, at); wrong != nil {
 		ready, degraded = no(wrong.reason, wrong.message), yes(wrong.reason, wrong.message)
 		if wrong.reason == v1beta1.ReasonInvalidSpec {
 			progressing = no(wrong.reason, wrong.message)
 		}
+	} else if scaler != nil {
+		// The pods serve as before; only their number does not follow the load.
+		degraded = *worded(app, *scaler)
+		degraded.status = metav1.ConditionTrue
 	}
 	switch {
 	case f.drain != nil:
@@ -123,17 +135,17 @@ func setConditions(next *v1beta1.MyAppStatus, app *v1beta1.MyApp, f finding, pod
 	}
 	w := writer{next, app, f.now}
 	w.set(v1beta1.ConditionReady, ready)
-	w.set(v1beta1.ConditionAvailable, available(app, next.AvailableReplicas))
+	w.set(v1beta1.ConditionAvailable, available(in, d, next.AvailableReplicas))
 	w.set(v1beta1.ConditionProgressing, progressing)
 	w.set(v1beta1.ConditionDegraded, degraded)
 }
 
 // healthy is Ready and Progressing as long as nothing is wrong.
-func healthy(app *v1beta1.MyApp, at stage) (ready, progressing verdict) {
+func healthy(in desired.Input, d *appsv1.Deployment, at stage) (ready, progressing verdict) {
 	switch {
-	case at == rolledOut && desired.Size(app) == 0:
+	case at == rolledOut && in.Replicas(d) == 0:
 		v := v1beta1.ReasonScaledToZero
-		return yes(v, "size is 0 and no pod is left"), no(v, "size is 0 and no pod is left")
+		return yes(v, "no pod is asked for and none is left"), no(v, "no pod is asked for and none is left")
 	case at == rolledOut:
 		return yes(v1beta1.ReasonRolledOut, "every pod runs the current spec and is available"),
 			no(v1beta1.ReasonRolledOut, "every pod runs the current spec and is available")
@@ -147,11 +159,11 @@ func healthy(app *v1beta1.MyApp, at stage) (ready, progressing verdict) {
 	}
 }
 
-func available(app *v1beta1.MyApp, pods int32) verdict {
+func available(in desired.Input, d *appsv1.Deployment, pods int32) verdict {
 	switch {
-	case desired.Size(app) == 0:
+	case in.Replicas(d) == 0:
 		return yes(v1beta1.ReasonScaledToZero, "no pod is asked for")
-	case pods >= desired.MinAvailable(app):
+	case pods >= in.MinAvailable(in.Replicas(d)):
 		return yes(v1beta1.ReasonMinimumAvailable, "enough pods are available to serve")
 	default:
 		return no(v1beta1.ReasonMinimumUnavailable, "too few pods are available to serve")
@@ -174,6 +186,9 @@ func wrong(app *v1beta1.MyApp, f finding, pods podReport, d *appsv1.Deployment, 
 	}
 	if at == overdue {
 		return &verdict{reason: v1beta1.ReasonProgressDeadlineExceeded, message: messageOverdue}
+	}
+	if t = trafficTrouble(f.observed, app); t != nil {
+		return worded(app, *t)
 	}
 	return nil
 }
@@ -239,9 +254,9 @@ func truncate(message string) string {
 }
 
 // servesAlike tells whether two states of a Deployment mean the same for Ready. When they do not, the report does not wait.
-func servesAlike(app *v1beta1.MyApp, a, b *appsv1.Deployment) bool {
+func servesAlike(in desired.Input, a, b *appsv1.Deployment) bool {
 	ready := func(d *appsv1.Deployment) bool {
-		at := stageOf(app, d, d.Status.AvailableReplicas)
+		at := stageOf(in, d, d.Status.AvailableReplicas)
 		return at == rolledOut || at == scaling
 	}
 	return ready(a) == ready(b) && (replicaFailure(a) == nil) == (replicaFailure(b) == nil)

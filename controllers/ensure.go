@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,25 +43,49 @@ type pass struct {
 	now      time.Time
 	// changed holds the kinds that were written.
 	changed []string
+	// wake is when this MyApp is to be looked at again although nothing happens; zero for never.
+	wake time.Duration
 	// alive is set once the API server has confirmed that the MyApp still exists.
 	alive bool
 }
 
+// plan is one child as it should be; a nil intent means not at all.
+type plan struct {
+	kind
+	intent any
+}
+
+// decide renders every child. What must not exist comes first: an autoscaler has to be gone before the operator chooses
+// the number of pods again.
+func (r *Reconciler) decide(p *pass) []plan {
+	var removals, intents []plan
+	for _, k := range r.kinds() {
+		var known client.Object
+		if live := p.observed.children[k.name]; live != nil && owns(p.app, live) {
+			known = live
+			p.memory.seen[k.name] = true
+		}
+		if intent := k.render(p.input, known); intent != nil {
+			intents = append(intents, plan{k, intent})
+		} else {
+			removals = append(removals, plan{k, nil})
+		}
+	}
+	return append(removals, intents...)
+}
+
 // ensure makes one child what it should be.
-func (r *Reconciler) ensure(ctx context.Context, p *pass, k kind) error {
+func (r *Reconciler) ensure(ctx context.Context, p *pass, next plan) error {
+	k, intent := next.kind, next.intent
 	live := p.observed.children[k.name]
 	ours := live != nil && owns(p.app, live)
-	var known client.Object
-	if ours {
-		known = live
-		p.memory.seen[k.name] = true
-	}
-	intent := k.render(p.input, known)
 	switch {
 	case intent == nil && ours:
 		return r.remove(ctx, p, k, live)
 	case intent == nil:
 		return nil
+	case r.unavailable(k) != nil:
+		return r.unavailable(k)
 	case p.memory.refuses(k.name, intent, p.now) != nil:
 		return p.memory.refuses(k.name, intent, p.now)
 	case live == nil:
@@ -81,6 +106,13 @@ func beingDeleted(k kind, lookAgain time.Time) error {
 
 // update applies the intent to our own child unless it already is that way.
 func (r *Reconciler) update(ctx context.Context, p *pass, k kind, intent any, live client.Object) error {
+	if inherits(live) {
+		inherited, err := r.inherit(ctx, p, k, live)
+		if err != nil {
+			return err
+		}
+		live, intent = inherited, k.render(p.input, inherited)
+	}
 	now := agreement{intent: hash(intent), live: fingerprint(live)}
 	if p.memory.agreed[k.name] == now {
 		return nil
@@ -96,7 +128,11 @@ func (r *Reconciler) update(ctx context.Context, p *pass, k kind, intent any, li
 			return err
 		}
 	}
-	return r.apply(ctx, p, k, intent, "uid", string(live.GetUID()))
+	only := precondition{"uid": string(live.GetUID())}
+	if d, ok := live.(*appsv1.Deployment); ok && p.input.HoldsReplicas(d) {
+		only["resourceVersion"] = d.ResourceVersion
+	}
+	return r.apply(ctx, p, k, intent, only)
 }
 
 // create applies a child that is not in the cache.
@@ -156,8 +192,10 @@ func (r *Reconciler) look(ctx context.Context, p *pass, k kind, intent any) erro
 		return fmt.Errorf("read %s: %w", k.name, err)
 	case owns(p.app, live) && live.DeletionTimestamp != nil:
 		return beingDeleted(k, p.now.Add(lookAgain()))
+	case owns(p.app, live) && inherits(live):
+		return r.update(ctx, p, k, intent, live)
 	case owns(p.app, live):
-		return r.apply(ctx, p, k, intent, "uid", string(live.UID))
+		return r.apply(ctx, p, k, intent, precondition{"uid": string(live.UID)})
 	}
 	err = r.contest(ctx, p, k, intent, live, p.now.Add(lookAgain()))
 	if blocked, ok := err.(*blockedError); ok { //nolint:errorlint // made by contest itself, never wrapped
@@ -198,17 +236,22 @@ func (r *Reconciler) remove(ctx context.Context, p *pass, k kind, live client.Ob
 const noSuchVersion = "1"
 
 func (r *Reconciler) applyNew(ctx context.Context, p *pass, k kind, intent any) error {
-	return r.apply(ctx, p, k, intent, "resourceVersion", noSuchVersion)
+	return r.apply(ctx, p, k, intent, precondition{"resourceVersion": noSuchVersion})
 }
 
-// apply sends the intent with one more field of its metadata as a precondition.
-func (r *Reconciler) apply(ctx context.Context, p *pass, k kind, intent any, precondition, value string) error {
+// precondition holds fields of the metadata that the live object must have for an apply to succeed.
+type precondition map[string]string
+
+// apply sends the intent.
+func (r *Reconciler) apply(ctx context.Context, p *pass, k kind, intent any, only precondition) error {
 	object, err := toUnstructured(intent)
 	if err != nil {
 		return err
 	}
-	if err := unstructured.SetNestedField(object.Object, value, "metadata", precondition); err != nil {
-		return err
+	for field, value := range only {
+		if err := unstructured.SetNestedField(object.Object, value, "metadata", field); err != nil {
+			return err
+		}
 	}
 	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 		client.ForceOwnership, client.FieldOwner(v1beta1.OperatorName))

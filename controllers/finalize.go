@@ -8,7 +8,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -47,26 +49,17 @@ const (
 // drainSlack is what each step may take beyond the pods' grace period.
 const drainSlack = 60 * time.Second
 
-// nextDrainStep is the first step that is not done; nil when all are. Steps end together with their share of time: step n
-// is skipped n times (grace period + 60 s) after the deletion began, so that no step needs a clock of its own.
+// nextDrainStep is the first step that is not done; nil when all are. Steps end together with their share of time: the nth
+// step that the MyApp has is skipped n times (grace period + 60 s) after the deletion began, so that no step needs a clock
+// of its own.
 func nextDrainStep(app *v1beta1.MyApp, o observed, now time.Time) *drainStep {
-	d := mine[*appsv1.Deployment](o, app)
-	steps := []struct {
-		drainStep
-		pending bool
-	}{
-		{drainStep{reason: "DeletingService", message: "the Service is being deleted, so that no new traffic comes", kind: "Service", act: drainDelete},
-			mine[*corev1.Service](o, app) != nil},
-		{drainStep{reason: "StoppingPods", message: "the pods are ending", kind: "Deployment", act: drainStop},
-			d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || d.Status.Replicas > 0 || slices.ContainsFunc(o.pods, runs))},
-		{drainStep{reason: "DeletingDeployment", message: "the Deployment is being deleted", kind: "Deployment", act: drainDelete},
-			d != nil},
-	}
 	share := time.Duration(desired.GracePeriod(app))*time.Second + drainSlack
 	deadline := app.DeletionTimestamp.Time
 	timedOut := false
-	for _, s := range steps {
-		deadline = deadline.Add(share)
+	for _, s := range drainSteps(app, o) {
+		if s.asked || s.pending {
+			deadline = deadline.Add(share)
+		}
 		if !s.pending {
 			continue
 		}
@@ -78,6 +71,32 @@ func nextDrainStep(app *v1beta1.MyApp, o observed, now time.Time) *drainStep {
 		return &s.drainStep
 	}
 	return nil
+}
+
+// maybeStep is a step with whether the spec asks for what it takes away, and whether that is still there.
+type maybeStep struct {
+	drainStep
+	asked, pending bool
+}
+
+// drainSteps are all steps in order: what starts pods, what brings traffic, the pods.
+func drainSteps(app *v1beta1.MyApp, o observed) []maybeStep {
+	d := mine[*appsv1.Deployment](o, app)
+	serves := d != nil && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0 || d.Status.Replicas > 0 || slices.ContainsFunc(o.pods, runs))
+	remove := func(kind, message string, asked, pending bool) maybeStep {
+		return maybeStep{drainStep{reason: "Deleting" + kind, message: message, kind: kind, act: drainDelete}, asked, pending}
+	}
+	autoscaler := remove("HorizontalPodAutoscaler", "the autoscaler is being deleted, so that it starts no new pods",
+		app.Spec.Autoscaling != nil, mine[*autoscalingv2.HorizontalPodAutoscaler](o, app) != nil)
+	autoscaler.reason = "DeletingAutoscaler"
+	return []maybeStep{
+		autoscaler,
+		remove("Ingress", "the Ingress is being deleted, so that no new traffic comes from outside",
+			app.Spec.Ingress != nil, mine[*networkingv1.Ingress](o, app) != nil),
+		remove("Service", "the Service is being deleted, so that no new traffic comes", true, mine[*corev1.Service](o, app) != nil),
+		{drainStep{reason: "StoppingPods", message: "the pods are ending", kind: deploymentKind, act: drainStop}, true, serves},
+		remove(deploymentKind, "the Deployment is being deleted", true, d != nil),
+	}
 }
 
 // runs tells whether a pod still has to end; one that failed, for example by eviction, is over.
@@ -145,7 +164,7 @@ func (r *Reconciler) drain(ctx context.Context, p *pass, step *drainStep) error 
 	if err != nil {
 		return err
 	}
-	return r.apply(ctx, p, k, stopped, "uid", string(d.UID))
+	return r.apply(ctx, p, k, stopped, precondition{"uid": string(d.UID)})
 }
 
 // stop is what we own of the Deployment, with no pods. The spec is not rendered anew: it may be one that the API server

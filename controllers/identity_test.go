@@ -137,7 +137,7 @@ func TestC11TakeFields(t *testing.T) {
 		updated("kubectl-create", ""), applied("helm", ""), updated("kube-controller-manager", "status"),
 		updated("kube-controller-manager", ""), updated("autoscaler", "scale"),
 	}}}
-	patch, err := takeFields(d)
+	patch, err := takeFieldsPatch(d, managers(d))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,14 @@ package controllers
 
 import (
 	"reflect"
+	"slices"
 
+	certmanagerv1ac "github.com/cert-manager/cert-manager/pkg/client/applyconfigurations/certmanager/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	autoscalingv2ac "k8s.io/client-go/applyconfigurations/autoscaling/v2"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -16,6 +21,16 @@ import (
 var kinds = []kind{
 	childKind(desired.Deployment, appsv1ac.ExtractDeployment),
 	childKind(desired.Service, corev1ac.ExtractService),
+	childKind(desired.Ingress, networkingv1ac.ExtractIngress),
+	childKind(desired.Certificate, certmanagerv1ac.ExtractCertificate).servedBy("certificates.cert-manager.io"),
+	childKind(desired.HorizontalPodAutoscaler, autoscalingv2ac.ExtractHorizontalPodAutoscaler),
+	childKind(desired.PodDisruptionBudget, policyv1ac.ExtractPodDisruptionBudget),
+	childKind(desired.ServiceMonitor, extractServiceMonitor).servedBy("servicemonitors.monitoring.coreos.com"),
+}
+
+// kinds are those that this operator makes.
+func (r *Reconciler) kinds() []kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return v1beta1.IsDisabled(k.name, r.Options.DisabledChildren) })
 }
 
 // deploymentKind is the kind that the conditions are read from.
@@ -25,6 +40,8 @@ const deploymentKind = "Deployment"
 type kind struct {
 	// name is the Kubernetes kind, as in "Deployment".
 	name string
+	// crd is the CustomResourceDefinition that a cluster may lack; empty for kinds that every cluster serves.
+	crd string
 	// empty returns a new, empty object.
 	empty func() client.Object
 	// render returns the intent as an apply configuration; nil means that the child must not exist. live may be nil.
@@ -50,4 +67,10 @@ func childKind[T any, P interface {
 		},
 		extract: func(live client.Object) (any, error) { return extract(live.(P), v1beta1.OperatorName) },
 	}
+}
+
+// servedBy marks a kind that a cluster has only with this CustomResourceDefinition.
+func (k kind) servedBy(crd string) kind {
+	k.crd = crd
+	return k
 }

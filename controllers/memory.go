@@ -29,6 +29,8 @@ type memory struct {
 	seen map[string]bool
 	// blocked holds, for every kind, the foreign object in the way and when to look at it again.
 	blocked map[string]*blockedError
+	// scaler is the last answer about autoscalers of others; nil when nothing asks for one.
+	scaler *scalerAnswer
 	// unreported is set while a pass has left the report of its changes to the next one.
 	unreported bool
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
+	"ydzs.io/myapp-operator/controllers/desired"
 )
 
 // observed is everything we know of a MyApp's children, read from the cache.
@@ -41,7 +42,10 @@ const podsByApp = "app"
 // gather reads the children. It asks the cache only.
 func (r *Reconciler) gather(ctx context.Context, app *v1beta1.MyApp) (observed, error) {
 	o := observed{children: map[string]client.Object{}}
-	for _, k := range kinds {
+	for _, k := range r.kinds() {
+		if r.unavailable(k) != nil {
+			continue
+		}
 		object := k.empty()
 		err := r.Client.Get(ctx, client.ObjectKeyFromObject(app), object)
 		switch {
@@ -63,23 +67,42 @@ func (r *Reconciler) gather(ctx context.Context, app *v1beta1.MyApp) (observed, 
 // CacheOptions limits what the manager keeps in memory to what the reconciler reads: our own children, by label, with our
 // own managedFields entry, and pods cut down to what tells their state. Memory grows with our MyApps, not with the cluster.
 func CacheOptions() cache.Options {
-	ours := labels.SelectorFromSet(labels.Set{v1beta1.LabelManagedBy: v1beta1.OperatorName})
-	byObject := map[client.Object]cache.ByObject{
-		&v1beta1.MyApp{}: {Transform: cache.TransformStripManagedFields()},
-		&corev1.Pod{}:    {Label: ours, Transform: trimPod},
+	name := cache.ByObject{Label: labels.Everything(), Transform: keepVersion}
+	return cache.Options{
+		// Every child, also of a kind that the cluster has yet to know: a table by kind may name none of those.
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1beta1.LabelManagedBy: v1beta1.OperatorName}),
+		DefaultTransform:     keepOurFields,
+		ByObject: map[client.Object]cache.ByObject{
+			&v1beta1.MyApp{}:                      {Label: labels.Everything(), Transform: cache.TransformStripManagedFields()},
+			&corev1.Pod{}:                         {Transform: trimPod},
+			crdMetadata():                         name,
+			configMetadata(desired.KindConfigMap): name,
+			configMetadata(desired.KindSecret):    name,
+		},
+		ReaderFailOnMissingInformer: true,
 	}
-	for _, k := range kinds {
-		byObject[k.empty()] = cache.ByObject{Label: ours, Transform: keepOurFields}
-	}
-	return cache.Options{ByObject: byObject, ReaderFailOnMissingInformer: true}
 }
 
-// keepOurFields drops the managedFields entries of others, which are most of a child's size.
+// keepVersion keeps an object's name and version.
+func keepVersion(object any) (any, error) {
+	m, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	return &metav1.PartialObjectMetadata{TypeMeta: m.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion,
+	}}, nil
+}
+
+// keepOurFields drops the managedFields entries of others, which are most of a child's size, but for those that tell of an
+// autoscaler or of an earlier operator.
 func keepOurFields(object any) (any, error) {
 	if m, ok := object.(metav1.Object); ok {
 		var kept []metav1.ManagedFieldsEntry
-		if e := ourFields(m); e != nil {
-			kept = append(kept, *e)
+		for _, e := range m.GetManagedFields() {
+			if isOurs(e) || isScale(e) || isFormer(e) {
+				kept = append(kept, e)
+			}
 		}
 		m.SetManagedFields(kept)
 	}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -18,6 +19,9 @@ import (
 
 // errGone stops a pass: the MyApp turned out to be deleted, or to be deleting, and the watch has yet to say so.
 var errGone = errors.New("the MyApp is gone or going")
+
+// errStarting: the API of a kind has just been installed, and its objects are being listed.
+var errStarting = errors.New("the operator has yet to see what there is of this kind")
 
 // blockedError: an object that is not ours has the name of a child.
 type blockedError struct {
@@ -62,7 +66,12 @@ const conflictRetry = 500 * time.Millisecond
 func classify(kind string, app *v1beta1.MyApp, err error, now time.Time) problem {
 	p := problem{kind: kind, err: err, message: err.Error()}
 	var blocked *blockedError
+	var absent *absentError
 	switch {
+	case errors.Is(err, errStarting), meta.IsNoMatchError(err):
+		p.after = conflictRetry
+	case errors.As(err, &absent):
+		p.reason, p.permanent = v1beta1.ReasonAPINotInstalled, true
 	case errors.As(err, &blocked):
 		p.reason, p.after = blocked.reason, blocked.lookAgain.Sub(now)
 		p.permanent = blocked.lookAgain.IsZero()

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -29,12 +30,16 @@ type Reconciler struct {
 	APIReader client.Reader
 	// Recorder records events.
 	Recorder events.EventRecorder
+	// Cache is the cache that Client reads from. Watches come and go in it: of kinds that the cluster may lack, and of
+	// ConfigMaps and Secrets that pods restart for.
+	Cache cache.Cache
 	// Options are the operator's settings that builders depend on.
 	Options desired.Options
 	// Clock is the time; time.Now when nil.
 	Clock func() time.Time
 
 	memories memories
+	watches  watches
 }
 
 const (
@@ -85,12 +90,12 @@ func (r *Reconciler) keep(ctx context.Context, p *pass) (reconcile.Result, error
 	}
 	p.memory.unreported = false
 	recheck, err := r.report(ctx, p, finding{
-		observed: p.observed, problems: problems, unsettled: p.unsettled(problems), now: p.now,
+		observed: p.observed, problems: problems, unsettled: p.unsettled(problems), now: p.now, input: p.input,
 	})
 	if err != nil {
 		problems = append(problems, classify(v1beta1.Kind.Kind, p.app, err, p.now))
 	}
-	return retry(problems, recheck)
+	return retry(problems, earliest(recheck, p.wake))
 }
 
 // act makes every child what it should be; one that fails does not keep the others waiting. The only error is errGone.
@@ -108,16 +113,31 @@ func (r *Reconciler) act(ctx context.Context, p *pass) ([]problem, error) {
 	if wrong := desired.Check(p.input); len(wrong) > 0 {
 		problems = append(problems, invalid(wrong))
 	}
-	for _, k := range kinds {
-		err := r.ensure(ctx, p, k)
+	problems = append(problems, r.learn(ctx, p)...)
+	for _, next := range r.decide(p) {
+		err := r.ensure(ctx, p, next)
 		if errors.Is(err, errGone) {
 			return nil, errGone
 		}
 		if err != nil {
-			problems = append(problems, classify(k.name, p.input.App, err, p.now))
+			problems = append(problems, classify(next.name, p.input.App, err, p.now))
 		}
 	}
 	return problems, nil
+}
+
+// learn finds out what decisions depend on beyond the spec and the children. What cannot be found out is taken to be as it
+// was.
+func (r *Reconciler) learn(ctx context.Context, p *pass) []problem {
+	var problems []problem
+	var err error
+	if p.input.ExternallyScaled, err = r.externallyScaled(ctx, p); err != nil {
+		problems = append(problems, classify("HorizontalPodAutoscaler", p.app, err, p.now))
+	}
+	if p.input.Config, err = r.config(ctx, p); err != nil {
+		problems = append(problems, classify("configuration", p.app, err, p.now))
+	}
+	return problems
 }
 
 // behind tells whether the cache has yet to show our own last writes. Acting on it would repeat them.

@@ -9,10 +9,13 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
+	"ydzs.io/myapp-operator/controllers/desired"
 )
 
 // maxNodes bounds status.nodes.
@@ -27,6 +30,8 @@ type finding struct {
 	// drain is set while the MyApp is deleted in order.
 	drain *drainStep
 	now   time.Time
+	// input is what the children were decided from; its App is not looked at.
+	input desired.Input
 }
 
 // nextStatus is the only place that computes a status. It is pure. recheck is when time alone may change the result; zero
@@ -38,10 +43,11 @@ func nextStatus(app *v1beta1.MyApp, f finding) (next v1beta1.MyAppStatus, rechec
 	next.ObservedGeneration = app.Generation
 	next.Selector = labels.SelectorFromSet(v1beta1.SelectorLabels(app.Name)).String()
 	next.Nodes = pods.names[:min(len(pods.names), maxNodes)]
-	next.Endpoints = endpoints(mine[*corev1.Service](f.observed, app))
+	next.Endpoints = endpoints(mine[*networkingv1.Ingress](f.observed, app), mine[*corev1.Service](f.observed, app))
 	count(&next, d, pods)
-	setConditions(&next, app, f, pods)
-	return next, pods.recheck
+	scaler, later := scalerTrouble(mine[*autoscalingv2.HorizontalPodAutoscaler](f.observed, app), f.now)
+	setConditions(&next, app, f, pods, scaler)
+	return next, earliest(pods.recheck, later)
 }
 
 // count takes the Deployment's counters. A pod in a crash loop is ready for a moment between two crashes; it is not
@@ -63,8 +69,13 @@ func count(next *v1beta1.MyAppStatus, d *appsv1.Deployment, pods podReport) {
 	}
 }
 
-// endpoints lists the addresses of the Service, those that reach furthest first.
-func endpoints(svc *corev1.Service) []v1beta1.Endpoint {
+// endpoints lists the addresses, those that reach furthest first.
+func endpoints(ingress *networkingv1.Ingress, svc *corev1.Service) []v1beta1.Endpoint {
+	all := slices.Concat(ingressEndpoints(ingress), serviceEndpoints(svc))
+	return all[:min(len(all), maxEndpoints)]
+}
+
+func serviceEndpoints(svc *corev1.Service) []v1beta1.Endpoint {
 	if svc == nil {
 		return nil
 	}
@@ -82,8 +93,7 @@ func endpoints(svc *corev1.Service) []v1beta1.Endpoint {
 			cluster = append(cluster, v1beta1.Endpoint{Type: v1beta1.EndpointClusterIP, Address: address(ip, p.Port)})
 		}
 	}
-	all := slices.Concat(balancers, nodes, cluster)
-	return all[:min(len(all), maxEndpoints)]
+	return slices.Concat(balancers, nodes, cluster)
 }
 
 // maxEndpoints bounds status.endpoints.

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -19,10 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
+	"ydzs.io/myapp-operator/controllers/desired"
 )
 
 const (
@@ -44,14 +48,42 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Named("myapp").
 		For(&v1beta1.MyApp{}, builder.WithPredicates(specOrMetadata)).
 		Watches(&corev1.Pod{}, &childHandler{r: r, key: podKey})
-	for _, k := range kinds {
-		b = b.Watches(k.empty(), &childHandler{r: r, key: client.ObjectKeyFromObject, kind: k.name})
+	for _, k := range r.kinds() {
+		if k.crd == "" {
+			b = b.Watches(k.empty(), r.childHandler(k))
+		}
 	}
-	return b.WithOptions(controller.Options{
+	c, err := b.WithOptions(controller.Options{
 		MaxConcurrentReconciles: concurrency,
 		EnableWarmup:            &warm,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-	}).Complete(r)
+	}).Build(r)
+	if err != nil {
+		return err
+	}
+	return r.setupOptional(mgr, c)
+}
+
+// setupOptional prepares the watches that begin later.
+func (r *Reconciler) setupOptional(mgr ctrl.Manager, c controller.Controller) error {
+	r.watches.handle = func(object client.Object, h handler.EventHandler) error {
+		return c.Watch(source.Kind(mgr.GetCache(), object, h))
+	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1beta1.MyApp{}, appsByConfig, r.configOf); err != nil {
+		return err
+	}
+	may, err := r.mayWatchCRDs(context.Background())
+	if err != nil {
+		return fmt.Errorf("find out which kinds the cluster has: %w", err)
+	}
+	if may {
+		return c.Watch(source.Kind[client.Object](mgr.GetCache(), crdMetadata(), &crdHandler{r}))
+	}
+	return mgr.Add(manager.RunnableFunc(r.FindOptionalKinds))
+}
+
+func (r *Reconciler) childHandler(k kind) *childHandler {
+	return &childHandler{r: r, key: client.ObjectKeyFromObject, kind: k.name}
 }
 
 // specOrMetadata passes every change of a MyApp but that of its status: metadata counts, since pausing, finalizers and
@@ -157,7 +189,7 @@ func (h *childHandler) readinessChanged(ctx context.Context, before, after clien
 		return false
 	}
 	app := h.app(ctx, after)
-	return app != nil && !servesAlike(app, was, after.(*appsv1.Deployment))
+	return app != nil && !servesAlike(desired.Input{Options: h.r.Options, App: app}, was, after.(*appsv1.Deployment))
 }
 
 // changedBySomebody tells whether more than the status changed. Kinds without a generation are compared as a whole by the

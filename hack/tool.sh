@@ -6,8 +6,10 @@
 #
 # Every tool is a package of a Go module pinned under hack/tools/; nothing is downloaded but Go modules.
 # The cache is ${XDG_CACHE_HOME:-~/.cache}/myapp-operator/<module>-<hash>, the hash taken over the module's
-# go.mod and go.sum, the Go version and the platform. Progress goes to stderr, paths to stdout.
+# go.mod and go.sum, the Go files it has of its own, the Go version and the platform. Progress goes to stderr, paths to
+# stdout.
 set -euo pipefail
+shopt -s nullglob
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/myapp-operator
@@ -20,6 +22,7 @@ place() {
     etcd) module=etcd package=go.etcd.io/etcd/server/v3 ;;
     kwok | kwokctl) module=kwok package=sigs.k8s.io/kwok/cmd/$1 ;;
     controller-gen) module=controller-gen package=sigs.k8s.io/controller-tools/cmd/controller-gen ;;
+    cert-manager) module=cert-manager package=. ;;
     kustomize) module=kustomize package=sigs.k8s.io/kustomize/kustomize/v5 ;;
     golangci-lint) module=golangci-lint package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
     *) echo "hack/tool.sh: no tool is called $1; see the list in $0" >&2; exit 2 ;;
@@ -46,7 +49,7 @@ for name in "$@"; do
   i=$((i + 1))
   place "$name"
   dir=$root/hack/tools/$module
-  key=$(cat "$dir/go.mod" "$dir/go.sum" - <<<"$platform" | git hash-object --stdin | cut -c1-12)
+  key=$(cat "$dir/go.mod" "$dir/go.sum" "$dir"/*.go - <<<"$platform" | git hash-object --stdin | cut -c1-12)
   bin=$cache/$module-$key/$name
   if [ ! -x "$bin" ]; then
     echo "[$i/$#] building $name once into $cache (kube-apiserver takes about 5 minutes on 2 cores, the others less)" >&2

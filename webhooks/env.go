@@ -91,14 +91,7 @@ func count(set ...bool) int {
 }
 
 func keyRef(path *field.Path, name, key string) field.ErrorList {
-	errs := objectName(path.Child("name"), name)
-	if key == "" {
-		return append(errs, field.Required(path.Child("key"), "give the key inside it"))
-	}
-	if len(validation.IsConfigMapKey(key)) > 0 {
-		errs = append(errs, field.Invalid(path.Child("key"), key, "is no key: use at most 253 letters, digits, '-', '_' and '.', not '.' alone and not '..' at the start"))
-	}
-	return errs
+	return append(objectName(path.Child("name"), name), dataKey(path.Child("key"), key)...)
 }
 
 var (

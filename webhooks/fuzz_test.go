@@ -41,6 +41,11 @@ func FuzzValidate(f *testing.F) {
 		`{probes: {liveness: {httpGet: {port: a, host: b}}, readiness: {exec: {}, grpc: {port: 0}}}}`,
 		`{securityProfile: Restricted, securityContext: {capabilities: {add: [ALL], drop: []}, runAsUser: 0}, podSecurityContext: {sysctls: [{}]}}`,
 		`{imagePullSecrets: [{}, {}], podLabels: {a: b}, podAnnotations: {app.ydzs.io/x: y}, serviceAccountName: A}`,
+		`{mounts: [{}, {path: /a/../b, subPath: ../c, configMap: {items: [{}, {path: ..a}]}, secret: {}, emptyDir: {sizeLimit: -1}, persistentVolumeClaim: {}}, {path: /a}, {path: /a/}]}`,
+		`{ports: [{port: 80}], ingress: {host: "*", path: a, port: 1, annotations: {a: b}, tls: {issuerRef: {}}}, metrics: {port: 1, path: a, interval: 0s}}`,
+		`{autoscaling: {minReplicas: 2, behavior: {scaleUp: {policies: [{}], tolerance: -1}, scaleDown: {policies: []}}}, podDisruptionBudget: {minAvailable: 1%, maxUnavailable: a, disabled: true}}`,
+		`{rollout: {type: Recreate, maxSurge: 0, maxUnavailable: 0%}, scheduling: {nodeSelector: {a b: c d}, tolerations: [{}, {operator: Lt}], topologySpreadConstraints: [{}, {minDomains: 0, matchLabelKeys: [a, a]}]}}`,
+		`{scheduling: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{}], matchExpressions: [{operator: Gt}]}]}}, podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{matchLabelKeys: [a], mismatchLabelKeys: [a], namespaces: []}]}}}}`,
 		`{envs: [{name: A, valueFrom: {fieldRef: {fieldPath: a}, resourceFieldRef: {resource: b, divisor: 3}}}], envFrom: [{}]}`,
 	} {
 		f.Add(toJSON(f, spec), toJSON(f, `{}`))
@@ -50,7 +55,7 @@ func FuzzValidate(f *testing.F) {
 		if json.Unmarshal(before, &old.Spec) != nil || json.Unmarshal(after, &app.Spec) != nil {
 			t.Skip()
 		}
-		opts := Options{ServiceAnnotationPrefixes: []string{"a"}}
+		opts := Options{ServiceAnnotationPrefixes: []string{"a"}, IngressAnnotationPrefixes: []string{"a"}, DisabledChildren: []string{"servicemonitor"}}
 		_ = warnings(app)
 		_, _ = validateUpdate(old, app, opts)
 		checkProblems(t, validate(app, opts))
@@ -80,6 +85,11 @@ func checkRatchet(t *testing.T, app *v1beta1.MyApp, opts Options) {
 	slices.Reverse(turned.Spec.Envs)
 	slices.Reverse(turned.Spec.EnvFrom)
 	slices.Reverse(turned.Spec.ImagePullSecrets)
+	slices.Reverse(turned.Spec.Mounts)
+	if s := turned.Spec.Scheduling; s != nil {
+		slices.Reverse(s.Tolerations)
+		slices.Reverse(s.TopologySpreadConstraints)
+	}
 	for _, next := range []*v1beta1.MyApp{app, turned} {
 		if introduced, _ := validateUpdate(app, next, opts); len(introduced) > 0 {
 			t.Errorf("nothing new, but %v", introduced)

@@ -21,10 +21,21 @@ func validatePodLabels(path *field.Path, labels map[string]string) field.ErrorLi
 			errs = append(errs, field.Forbidden(at, "is set by the operator alone, since Deployment and Service select by it; remove it"))
 			continue
 		}
-		errs = append(errs, all(at, key, content.IsLabelKey(key))...)
-		errs = append(errs, all(at, labels[key], content.IsLabelValue(labels[key]))...)
+		errs = append(errs, labelPair(at, key, labels[key])...)
 	}
 	return errs
+}
+
+func labelPairs(path *field.Path, labels map[string]string) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		errs = append(errs, labelPair(path.Key(key), key, labels[key])...)
+	}
+	return errs
+}
+
+func labelPair(path *field.Path, key, value string) field.ErrorList {
+	return slices.Concat(all(path, key, content.IsLabelKey(key)), all(path, value, content.IsLabelValue(value)))
 }
 
 const (

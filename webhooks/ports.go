@@ -126,3 +126,15 @@ func validateNodePorts(path *field.Path, ports []corev1.ServicePort, service cor
 	}
 	return errs
 }
+
+// tcpEntry judges the port of a block that uses an entry of spec.ports; number is nil for the first one.
+func tcpEntry(path *field.Path, spec *v1beta1.MyAppSpec, number *int32) field.ErrorList {
+	switch {
+	case spec.TCPPort(nil) == nil:
+		return field.ErrorList{field.Forbidden(path, "needs a TCP entry in spec.ports; add one or remove this block")}
+	case spec.TCPPort(number) == nil:
+		return field.ErrorList{field.Invalid(path.Child("port"), *number, "must be the port (not the targetPort or nodePort) of a TCP entry of spec.ports; choose one of those or leave it out for the first")}
+	default:
+		return nil
+	}
+}

@@ -54,6 +54,43 @@ func TestValidateUpdate(t *testing.T) {
 			introduced: []string{"spec.securityContext.seccompProfile.type: Unsupported value"},
 		},
 		{
+			name:   "W01 mounts reordered",
+			before: `{mounts: [{path: /data, emptyDir: {}}, {path: /data/, configMap: {name: A}}]}`,
+			after:  `{mounts: [{path: /data/, configMap: {name: A}}, {path: /data, emptyDir: {}}]}`,
+			kept:   []string{"spec.mounts[0].configMap.name: Invalid value", "spec.mounts[1].path: Duplicate value"},
+		},
+		{
+			name:       "W01 one more mount at the same path",
+			before:     `{mounts: [{path: /data, emptyDir: {}}, {path: /data/, emptyDir: {}}]}`,
+			after:      `{mounts: [{path: /data, emptyDir: {}}, {path: /data/, emptyDir: {}}, {path: //data, emptyDir: {}}]}`,
+			kept:       []string{"spec.mounts[1].path: Duplicate value"},
+			introduced: []string{"spec.mounts[2].path: Duplicate value"},
+		},
+		{
+			name:   "W01 an item inserted before the problem",
+			before: `{mounts: [{path: /a, secret: {name: s, items: [{key: a b, path: a}]}}]}`,
+			after:  `{mounts: [{path: /b, emptyDir: {}}, {path: /a, secret: {name: s, items: [{key: c, path: c}, {key: a b, path: a}]}}]}`,
+			kept:   []string{"spec.mounts[1].secret.items[1].key: Invalid value"},
+		},
+		{
+			name:   "W01 tolerations and constraints reordered",
+			before: `{scheduling: {tolerations: [{key: a, operator: In}, {key: b}], topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 2, topologyKey: z, whenUnsatisfiable: ScheduleAnyway}]}}`,
+			after:  `{scheduling: {tolerations: [{key: b}, {key: a, operator: In}], topologySpreadConstraints: [{maxSkew: 2, topologyKey: z, whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway}]}}`,
+			kept:   []string{"spec.scheduling.tolerations[1].operator: Unsupported value", "spec.scheduling.topologySpreadConstraints[1]: Duplicate value"},
+		},
+		{
+			name:       "G04 W01 a stored snippet gets another value",
+			before:     `{ports: [{port: 80}], ingress: {host: a.b, annotations: {nginx.ingress.kubernetes.io/server-snippet: a}}}`,
+			after:      `{ports: [{port: 80}], ingress: {host: a.b, annotations: {nginx.ingress.kubernetes.io/server-snippet: b}}}`,
+			introduced: []string{"spec.ingress.annotations[nginx.ingress.kubernetes.io/server-snippet]: Invalid value"},
+		},
+		{
+			name:       "G01 the Ingress loses its port",
+			before:     `{ports: [{port: 80}], ingress: {host: a.b, port: 80}}`,
+			after:      `{ports: [{port: 81}], ingress: {host: a.b, port: 80}}`,
+			introduced: []string{"spec.ingress.port: Invalid value"},
+		},
+		{
 			name:       "W01 the field itself changes, and is still wrong",
 			before:     `{image: "Team/web:1"}`,
 			after:      `{image: "Team/web:2"}`,

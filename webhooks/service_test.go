@@ -87,8 +87,12 @@ func TestOptions(t *testing.T) {
 		says string
 	}{
 		{"none", Options{}, ""},
-		{"prefixes and a profile", Options{[]string{"lb.example.com/"}, "Restricted"}, ""},
+		{"prefixes and a profile", Options{
+			ServiceAnnotationPrefixes: []string{"lb.example.com/"}, IngressAnnotationPrefixes: []string{"nginx.ingress.kubernetes.io/"},
+			DisabledChildren: []string{"ingress"}, DefaultSecurityProfile: "Restricted",
+		}, ""},
 		{"an empty prefix", Options{ServiceAnnotationPrefixes: []string{""}}, "prefix"},
+		{"an empty prefix of Ingress annotations", Options{IngressAnnotationPrefixes: []string{"nginx.ingress.kubernetes.io/", ""}}, "Ingress"},
 		{"an unknown profile", Options{DefaultSecurityProfile: "restricted"}, `"restricted"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

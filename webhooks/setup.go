@@ -27,6 +27,10 @@ type Options struct {
 	// ServiceAnnotationPrefixes are the prefixes of keys that spec.service.annotations may use. None by default: many
 	// controllers take orders from Service annotations, so an administrator has to open each family on purpose.
 	ServiceAnnotationPrefixes []string
+	// IngressAnnotationPrefixes are those of spec.ingress.annotations; v1beta1.RefuseIngressAnnotation says how they count.
+	IngressAnnotationPrefixes []string
+	// DisabledChildren are the kinds of children that the operator makes for nobody, in lower case.
+	DisabledChildren []string
 	// DefaultSecurityProfile is the profile of MyApps that name none. Empty means Baseline.
 	DefaultSecurityProfile v1beta1.SecurityProfile
 }
@@ -36,6 +40,9 @@ func (o Options) check() error {
 	// Every key has the empty prefix.
 	if slices.Contains(o.ServiceAnnotationPrefixes, "") {
 		return errors.New("an allowed prefix of Service annotations is empty")
+	}
+	if slices.Contains(o.IngressAnnotationPrefixes, "") {
+		return errors.New("an allowed prefix of Ingress annotations is empty")
 	}
 	switch o.DefaultSecurityProfile {
 	case "", v1beta1.SecurityProfileBaseline, v1beta1.SecurityProfileRestricted:

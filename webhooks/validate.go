@@ -22,11 +22,19 @@ func validate(app *v1beta1.MyApp, opts Options) field.ErrorList {
 		validateService(path.Child("service"), spec, opts.ServiceAnnotationPrefixes),
 		validateResources(path.Child("resources"), spec.Resources),
 		validateProbes(path.Child("probes"), spec.Probes, spec.Ports),
+		validateMounts(path.Child("mounts"), spec.Mounts),
+		validateIngress(path.Child("ingress"), spec, opts.IngressAnnotationPrefixes),
+		validateAutoscaling(path.Child("autoscaling"), spec.Autoscaling),
+		validateBudget(path.Child("podDisruptionBudget"), spec.PodDisruptionBudget),
+		validateScheduling(path.Child("scheduling"), spec.Scheduling),
+		validateRollout(path.Child("rollout"), spec.Rollout),
+		validateMetrics(path.Child("metrics"), spec),
 		validateServiceAccount(path.Child("serviceAccountName"), spec.ServiceAccountName),
 		validatePodSecurityContext(path.Child("podSecurityContext"), spec.PodSecurityContext, restricted),
 		validateSecurityContext(path.Child("securityContext"), spec.SecurityContext, restricted),
 		validatePodLabels(path.Child("podLabels"), spec.PodLabels),
 		validatePodAnnotations(path.Child("podAnnotations"), spec.PodAnnotations),
+		validateChildren(spec, opts.DisabledChildren),
 	)
 }
 

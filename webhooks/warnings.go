@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,7 @@ func warnings(app *v1beta1.MyApp) []string {
 	if unprobed(&app.Spec) {
 		all = append(all, "spec.probes.readiness: without it a pod gets traffic before the application answers, so every rollout loses requests; add a readiness probe")
 	}
-	all = append(all, idleSettings(&app.Spec)...)
+	all = slices.Concat(all, idleSettings(&app.Spec), claimWarnings(&app.Spec), scalingWarnings(&app.Spec), budgetWarnings(&app.Spec))
 	for i, p := range app.Spec.Ports {
 		if p.NodePort != 0 && (p.NodePort < firstNodePort || p.NodePort > lastNodePort) {
 			all = append(all, fmt.Sprintf("spec.ports[%d].nodePort: %d is outside the default range %d-%d, and most clusters refuse it; choose one inside or leave it out",
@@ -35,16 +36,15 @@ func warnings(app *v1beta1.MyApp) []string {
 	return all
 }
 
-// hasRequests tells whether anything is asked for; a limit is a request too where no request stands beside it.
 func hasRequests(r corev1.ResourceRequirements) bool {
-	for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
-		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			if _, ok := list[name]; ok {
-				return true
-			}
-		}
-	}
-	return false
+	return isRequested(r, corev1.ResourceCPU) || isRequested(r, corev1.ResourceMemory)
+}
+
+// isRequested tells whether a resource is asked for; a limit is a request too where no request stands beside it.
+func isRequested(r corev1.ResourceRequirements, name corev1.ResourceName) bool {
+	_, requested := r.Requests[name]
+	_, limited := r.Limits[name]
+	return requested || limited
 }
 
 func mutableTag(image string) bool {
@@ -61,7 +61,7 @@ func mutableTag(image string) bool {
 
 // unprobed tells whether a rollout would send traffic to pods that may not be ready while others could still serve.
 func unprobed(spec *v1beta1.MyAppSpec) bool {
-	several := spec.Size != nil && *spec.Size > 1
+	several := spec.Size != nil && *spec.Size > 1 || spec.Autoscaling != nil && spec.Autoscaling.MaxReplicas > 1
 	return several && len(spec.Ports) > 0 && (spec.Probes == nil || spec.Probes.Readiness == nil)
 }
 

@@ -54,6 +54,18 @@ const (
 	ReasonNamespaceTerminating = "NamespaceTerminating"
 	// ReasonChildDeleting: a child is being deleted by somebody else and will be made again once it is gone.
 	ReasonChildDeleting = "ChildDeleting"
+	// ReasonAPINotInstalled: the spec asks for a kind that the cluster does not have, as a Certificate without cert-manager.
+	ReasonAPINotInstalled = "APINotInstalled"
+	// ReasonTwoAutoscalers: more than one autoscaler chooses the number of the pods.
+	ReasonTwoAutoscalers = "TwoAutoscalers"
+	// ReasonScalingInactive: the autoscaler cannot work; the message has its own words.
+	ReasonScalingInactive = "ScalingInactive"
+	// ReasonIngressNoClass: the Ingress has no class, so that no ingress controller serves it.
+	ReasonIngressNoClass = "IngressNoClass"
+	// ReasonIngressNoAddress: the ingress controller has not given the Ingress an address yet (Progressing=True).
+	ReasonIngressNoAddress = "IngressNoAddress"
+	// ReasonCertificateNotReady: cert-manager has not issued the certificate; Degraded=True when its last try failed.
+	ReasonCertificateNotReady = "CertificateNotReady"
 	// ReasonReconcileError: a call to the API server failed and is retried.
 	ReasonReconcileError = "ReconcileError"
 
@@ -81,6 +93,8 @@ const (
 	EndpointClusterIP = "ClusterIP"
 	// EndpointNodePort is a port on every node, as :PORT.
 	EndpointNodePort = "NodePort"
+	// EndpointIngress is the URL of an Ingress.
+	EndpointIngress = "Ingress"
 	// EndpointLoadBalancer is an address of a load balancer, as HOST:PORT.
 	EndpointLoadBalancer = "LoadBalancer"
 )

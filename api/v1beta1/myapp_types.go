@@ -72,6 +72,8 @@ const (
 // MyAppSpec is the application as it should be.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || (has(self.ports) && size(self.ports) > 0)",message="needs ports: without ports there is no Service",fieldPath=".service",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.ingress) || (has(self.ports) && self.ports.exists(p, !has(p.protocol) || p.protocol in ["", "TCP"]))`,message="needs a TCP entry in spec.ports to lead the traffic to",fieldPath=".ingress",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.metrics) || (has(self.ports) && self.ports.exists(p, !has(p.protocol) || p.protocol in ["", "TCP"]))`,message="needs a TCP entry in spec.ports that serves the metrics",fieldPath=".metrics",reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('app.kubernetes.io/name' in self.podLabels)",message="is set by the operator alone, since Deployment and Service select by it",fieldPath=".podLabels['app.kubernetes.io/name']",reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('app.kubernetes.io/managed-by' in self.podLabels)",message="is set by the operator alone, since Deployment and Service select by it",fieldPath=".podLabels['app.kubernetes.io/managed-by']",reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('app.kubernetes.io/instance' in self.podLabels)",message="is set by the operator alone, since Deployment and Service select by it",fieldPath=".podLabels['app.kubernetes.io/instance']",reason=FieldValueForbidden
@@ -149,6 +151,39 @@ type MyAppSpec struct {
 	// +optional
 	Probes *Probes `json:"probes,omitempty"`
 
+	// mounts put files into the container: ConfigMaps, Secrets, empty directories and claims. Their order has no meaning. At
+	// most 50. A change rolls the pods.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Mounts []Mount `json:"mounts,omitempty"`
+
+	// ingress leads traffic from outside the cluster to a port. It needs a TCP port. Default: none.
+	// +optional
+	Ingress *IngressSpec `json:"ingress,omitempty"`
+
+	// autoscaling lets a HorizontalPodAutoscaler choose the number of pods. Default: none, spec.size counts.
+	// +optional
+	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
+
+	// podDisruptionBudget bounds how many pods a drained node may take away at once. Default: one, when at least 2 pods are
+	// guaranteed.
+	// +optional
+	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
+
+	// scheduling says on which nodes the pods may run. Default: anywhere, spread over zones and nodes as far as possible.
+	// +optional
+	Scheduling *SchedulingSpec `json:"scheduling,omitempty"`
+
+	// rollout says how a change reaches the pods. Default: a rolling update that never has fewer pods than spec.size.
+	// +optional
+	Rollout *RolloutSpec `json:"rollout,omitempty"`
+
+	// metrics lets the Prometheus operator scrape the pods. It needs a TCP port, and the Prometheus operator in the
+	// cluster. Default: none.
+	// +optional
+	Metrics *MetricsSpec `json:"metrics,omitempty"`
+
 	// serviceAccountName is the ServiceAccount the pods run as. Its token is mounted only when this field is set.
 	// Default: the namespace's "default" account, without its token.
 	// +optional
@@ -196,7 +231,7 @@ type MyAppSpec struct {
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
 	// deletionPolicy says what becomes of the children when the MyApp is deleted: Delete leaves them to the garbage
-	// collector; Drain removes them in order through a finalizer, the Service first, then the pods; Orphan keeps them.
+	// collector; Drain removes them in order through a finalizer, what brings traffic first, then the pods; Orphan keeps them.
 	// Default: Delete.
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
@@ -206,7 +241,8 @@ type MyAppSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.type) || self.type != "LoadBalancer" || !has(oldSelf.type) || oldSelf.type != "LoadBalancer" || (has(self.loadBalancerClass) ? self.loadBalancerClass : "") == (has(oldSelf.loadBalancerClass) ? oldSelf.loadBalancerClass : "")`,message="cannot change while the type stays LoadBalancer",fieldPath=".loadBalancerClass"
 type ServiceSpec struct {
-	// type is ClusterIP, NodePort or LoadBalancer. Default: NodePort.
+	// type is ClusterIP, NodePort or LoadBalancer. Default: ClusterIP when there is an ingress and no port pins a nodePort,
+	// else NodePort.
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`
@@ -307,13 +343,13 @@ type MyAppStatus struct {
 
 // Endpoint is one address the application answers on.
 type Endpoint struct {
-	// type is ClusterIP, NodePort or LoadBalancer.
+	// type is Ingress, LoadBalancer, NodePort or ClusterIP.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	Type string `json:"type"`
 
-	// address is IP:PORT, :PORT on every node, or HOST:PORT.
+	// address is a URL, IP:PORT, HOST:PORT, or :PORT on every node.
 	// +required
-	// +kubebuilder:validation:MaxLength=300
+	// +kubebuilder:validation:MaxLength=1300
 	Address string `json:"address"`
 }

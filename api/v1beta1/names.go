@@ -22,6 +22,11 @@ const (
 	// AnnotationOwnerUID on a child holds the UID of its MyApp while deletionPolicy is Orphan and no owner reference is set.
 	AnnotationOwnerUID = "app.ydzs.io/owner-uid"
 
+	// AnnotationConfigHash on pods changes when configuration data does that they must be restarted for.
+	AnnotationConfigHash = "app.ydzs.io/config-hash"
+	// AnnotationConfigVersions on a Deployment holds the versions of the ConfigMaps and Secrets behind that hash.
+	AnnotationConfigVersions = "app.ydzs.io/config-versions"
+
 	// Finalizer holds a deleted MyApp until its ordered teardown (deletionPolicy Drain) has ended.
 	Finalizer = "app.ydzs.io/teardown"
 )

@@ -15,9 +15,24 @@ import (
 // Check names what the children cannot carry and the API server would not refuse either, each with the path of the
 // MyApp's field. Admission refuses all of it; this is for what was stored without admission.
 func Check(in Input) []string {
+	return slices.Concat(checkChildren(in), checkService(in), checkIngress(in), checkMetrics(in.App.Spec), checkProbes(in.App.Spec))
+}
+
+// checkChildren finds what the operator was told not to make.
+func checkChildren(in Input) []string {
+	var all []string
+	for _, c := range v1beta1.OptionalChildren {
+		if in.disabled(c.Kind) && c.Asked(&in.App.Spec) {
+			all = append(all, fmt.Sprintf("%s: this operator makes no %s", c.Field, c.Kind))
+		}
+	}
+	return all
+}
+
+func checkService(in Input) []string {
 	spec := in.App.Spec
 	var all []string
-	if in.App.Spec.ServiceType() == corev1.ServiceTypeClusterIP {
+	if spec.ServiceType() == corev1.ServiceTypeClusterIP {
 		for i, p := range spec.Ports {
 			if p.NodePort != 0 {
 				all = append(all, fmt.Sprintf("spec.ports[%d].nodePort: a Service of type ClusterIP has no node ports", i))
@@ -31,7 +46,31 @@ func Check(in Input) []string {
 			}
 		}
 	}
-	return append(all, checkProbes(spec)...)
+	return all
+}
+
+func checkIngress(in Input) []string {
+	own := in.App.Spec.Ingress
+	if own == nil {
+		return nil
+	}
+	var all []string
+	if in.App.Spec.TCPPort(own.Port) == nil {
+		all = append(all, "spec.ingress.port: no TCP entry of spec.ports has this number")
+	}
+	for _, key := range slices.Sorted(maps.Keys(own.Annotations)) {
+		if why := v1beta1.RefuseIngressAnnotation(key, own.Annotations[key], in.IngressAnnotationPrefixes); why != "" {
+			all = append(all, fmt.Sprintf("spec.ingress.annotations[%s]: %s", key, why))
+		}
+	}
+	return all
+}
+
+func checkMetrics(spec v1beta1.MyAppSpec) []string {
+	if spec.Metrics == nil || spec.TCPPort(spec.Metrics.Port) != nil {
+		return nil
+	}
+	return []string{"spec.metrics.port: no TCP entry of spec.ports has this number"}
 }
 
 func checkProbes(spec v1beta1.MyAppSpec) []string {

@@ -20,33 +20,24 @@ const ContainerName = "app"
 // defaultServiceAccount is the account of every namespace that pods run as when they name none.
 const defaultServiceAccount = "default"
 
-const (
-	progressDeadlineSeconds int32 = 600
-	revisionHistoryLimit    int32 = 5
-)
-
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 
 // Deployment builds the Deployment, which every MyApp has.
 //
 // The pod template of an unchanged MyApp must stay the same, byte for byte, from one release of the operator to the next:
 // whatever changes here restarts every application in the cluster.
-func Deployment(in Input, _ *appsv1.Deployment) *appsv1ac.DeploymentApplyConfiguration {
+func Deployment(in Input, live *appsv1.Deployment) *appsv1ac.DeploymentApplyConfiguration {
 	app := in.App
+	versions, restart := in.configAnnotations()
+	spec := appsv1ac.DeploymentSpec().
+		WithSelector(metav1ac.LabelSelector().WithMatchLabels(v1beta1.SelectorLabels(app.Name))).
+		WithTemplate(podTemplate(in).WithAnnotations(restart))
+	spec.Replicas = in.replicas(live)
+	rollOut(app.Spec.Rollout, spec)
 	d := appsv1ac.Deployment(app.Name, app.Namespace).
 		WithLabels(in.labels()).
-		WithAnnotations(in.annotations(nil)).
-		WithSpec(appsv1ac.DeploymentSpec().
-			WithReplicas(Size(app)).
-			WithRevisionHistoryLimit(revisionHistoryLimit).
-			WithProgressDeadlineSeconds(progressDeadlineSeconds).
-			WithStrategy(appsv1ac.DeploymentStrategy().
-				WithType(appsv1.RollingUpdateDeploymentStrategyType).
-				WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
-					WithMaxUnavailable(intstr.FromInt32(0)).
-					WithMaxSurge(intstr.FromString("25%")))).
-			WithSelector(metav1ac.LabelSelector().WithMatchLabels(v1beta1.SelectorLabels(app.Name))).
-			WithTemplate(podTemplate(in)))
+		WithAnnotations(in.annotations(versions)).
+		WithSpec(spec)
 	if owner := in.owner(); owner != nil {
 		d.WithOwnerReferences(owner)
 	}
@@ -60,7 +51,7 @@ func podTemplate(in Input) *corev1ac.PodTemplateSpecApplyConfiguration {
 		// Variables for every Service of the namespace would change with the neighbours and can shadow the MyApp's own.
 		WithEnableServiceLinks(false).
 		WithSecurityContext(podSecurityContext(in)).
-		WithVolumes(profileVolumes(in)...).
+		WithVolumes(volumes(in)...).
 		WithContainers(container(in)).
 		// Always written: the API server mirrors it in a deprecated field, from which a dropped name would come back.
 		WithServiceAccountName(defaultServiceAccount)
@@ -69,6 +60,7 @@ func podTemplate(in Input) *corev1ac.PodTemplateSpecApplyConfiguration {
 	} else {
 		pod.WithServiceAccountName(spec.ServiceAccountName)
 	}
+	schedule(in, pod)
 	for _, i := range firsts(spec.ImagePullSecrets, pullSecretKey) {
 		pod.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(spec.ImagePullSecrets[i].Name))
 	}
@@ -97,7 +89,7 @@ func container(in Input) *corev1ac.ContainerApplyConfiguration {
 		WithPorts(containerPorts(spec.Ports)...).
 		WithEnv(envs(spec.Envs)...).
 		WithSecurityContext(securityContext(in)).
-		WithVolumeMounts(profileMounts(in)...)
+		WithVolumeMounts(volumeMounts(in)...)
 	for _, source := range spec.EnvFrom {
 		c.WithEnvFrom(convert[corev1ac.EnvFromSourceApplyConfiguration](source))
 	}

@@ -25,13 +25,26 @@ type Options struct {
 	DefaultSecurityProfile v1beta1.SecurityProfile
 	// ServiceAnnotationPrefixes are the prefixes of the annotations that a MyApp may put on its Service. Empty means none.
 	ServiceAnnotationPrefixes []string
+	// IngressAnnotationPrefixes are the prefixes of the annotations that a MyApp may put on its Ingress; see
+	// v1beta1.RefuseIngressAnnotation. Empty means none.
+	IngressAnnotationPrefixes []string
+	// DisabledChildren are the kinds, in any case, that the operator neither makes nor watches.
+	DisabledChildren []string
+	// RestartOnSecretChange lets data of Secrets count for rollout.restartOnConfigChange, not only that of ConfigMaps.
+	RestartOnSecretChange bool
 }
 
 // Input is what every builder works from. App has its constant defaults.
 type Input struct {
 	Options
 	App *v1beta1.MyApp
+	// ExternallyScaled is set while an autoscaler that is not the MyApp's own chooses the number of pods.
+	ExternallyScaled bool
+	// Config is what was last read of the objects that ConfigRefs names.
+	Config ConfigVersions
 }
+
+func (in Input) disabled(kind string) bool { return v1beta1.IsDisabled(kind, in.DisabledChildren) }
 
 // labels returns the labels of every child.
 func (in Input) labels() map[string]string {

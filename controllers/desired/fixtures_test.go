@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -35,6 +36,31 @@ func deployment(app *v1beta1.MyApp) *appsv1ac.DeploymentApplyConfiguration {
 
 func service(app *v1beta1.MyApp) *corev1ac.ServiceApplyConfiguration {
 	return Service(Input{App: app, Options: usual}, nil)
+}
+
+// child is a rendered child.
+type child struct {
+	kind   string
+	intent any
+}
+
+// children are all that are rendered of a MyApp, in a fixed order.
+func children(app *v1beta1.MyApp) []child {
+	in := Input{App: app, Options: usual}
+	var all []child
+	add := func(kind string, intent any) {
+		if !reflect.ValueOf(intent).IsNil() {
+			all = append(all, child{kind, intent})
+		}
+	}
+	add("Deployment", Deployment(in, nil))
+	add("Service", Service(in, nil))
+	add("Ingress", Ingress(in, nil))
+	add("Certificate", Certificate(in, nil))
+	add("HorizontalPodAutoscaler", HorizontalPodAutoscaler(in, nil))
+	add("PodDisruptionBudget", PodDisruptionBudget(in, nil))
+	add("ServiceMonitor", ServiceMonitor(in, nil))
+	return all
 }
 
 // pod is the rendered pod, app its container.
@@ -127,4 +153,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 func ptr[T any](v T) *T { return &v }
 
 // usual are the options of an operator that allows the annotations of the fixtures.
-var usual = Options{ServiceAnnotationPrefixes: []string{"lb.example.com/"}}
+var usual = Options{
+	ServiceAnnotationPrefixes: []string{"lb.example.com/"},
+	IngressAnnotationPrefixes: v1beta1.DefaultIngressAnnotationPrefixes,
+}

@@ -27,9 +27,8 @@ func TestGoldenChildren(t *testing.T) {
 			input, _, _ := strings.Cut(string(raw), separator)
 			var got bytes.Buffer
 			got.WriteString(input)
-			got.WriteString(separator + yamlOf(t, deployment(app)))
-			if svc := service(app); svc != nil {
-				got.WriteString(separator + yamlOf(t, svc))
+			for _, c := range children(app) {
+				got.WriteString(separator + yamlOf(t, c.intent))
 			}
 			if *update {
 				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {

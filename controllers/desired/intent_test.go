@@ -80,9 +80,8 @@ func intents(t testing.TB, app *v1beta1.MyApp) map[string]any {
 		}
 		all[kind] = v
 	}
-	add("Deployment", encode(t, deployment(app)))
-	if svc := service(app); svc != nil {
-		add("Service", encode(t, svc))
+	for _, c := range children(app) {
+		add(c.kind, encode(t, c.intent))
 	}
 	return all
 }
@@ -106,6 +105,9 @@ func walk(path string, v any, visit func(path string, v any)) {
 // lists that are applied as one.
 var keptEmpty = []string{".annotations.", ".labels.", ".args[", ".command[", ".httpHeaders["}
 
+// keptObjects are the objects that mean something although they are empty.
+var keptObjects = []string{".emptyDir", ".namespaceSelector"}
+
 func empties(kind string, intent any) []string {
 	var found []string
 	walk(kind, intent, func(path string, v any) {
@@ -116,7 +118,7 @@ func empties(kind string, intent any) []string {
 				found = append(found, path)
 			}
 		case map[string]any:
-			if len(v) == 0 && !strings.HasSuffix(path, ".emptyDir") {
+			if len(v) == 0 && !slices.ContainsFunc(keptObjects, func(s string) bool { return strings.HasSuffix(path, s) }) {
 				found = append(found, path)
 			}
 		case []any:

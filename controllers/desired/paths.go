@@ -2,6 +2,7 @@ package desired
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,14 @@ var paths = map[string][]pathMapping{
 		{"spec.template.spec.containers[0].lifecycle", "spec.shutdownDelaySeconds", whole},
 		{"spec.template.spec.containers[0].ports", "spec.ports", portRest},
 		{"spec.template.spec.containers[0].env", "spec.envs", envRest},
+		{"spec.template.spec.containers[0].volumeMounts", "spec.mounts", mountRest},
 		{"spec.template.spec.containers[0].", "spec.", nil},
+		{"spec.template.spec.volumes", "spec.mounts", volumeRest},
+		{"spec.template.spec.nodeSelector", "spec.scheduling.nodeSelector", nil},
+		{"spec.template.spec.tolerations", "spec.scheduling.tolerations", nil},
+		{"spec.template.spec.affinity", "spec.scheduling.affinity", nil},
+		{"spec.template.spec.topologySpreadConstraints", "spec.scheduling.topologySpreadConstraints", nil},
+		{"spec.template.spec.priorityClassName", "spec.scheduling.priorityClassName", nil},
 		{"spec.template.spec.securityContext", "spec.podSecurityContext", nil},
 		{"spec.template.spec.imagePullSecrets", "spec.imagePullSecrets", pullSecretRest},
 		{"spec.template.spec.serviceAccountName", "spec.serviceAccountName", nil},
@@ -51,6 +59,11 @@ var paths = map[string][]pathMapping{
 		{"spec.template.labels", "spec.podLabels", nil},
 		{"spec.template.metadata.annotations", "spec.podAnnotations", nil},
 		{"spec.template.annotations", "spec.podAnnotations", nil},
+		{"spec.strategy.rollingUpdate", "spec.rollout", nil},
+		{"spec.strategy", "spec.rollout", nil},
+		{"spec.minReadySeconds", "spec.rollout.minReadySeconds", nil},
+		{"spec.progressDeadlineSeconds", "spec.rollout.progressDeadlineSeconds", nil},
+		{"spec.revisionHistoryLimit", "spec.rollout.revisionHistoryLimit", nil},
 		{"spec.replicas", "spec.size", whole},
 		{"spec.selector", "metadata.name", whole},
 		{"metadata.labels", "metadata.name", whole},
@@ -63,6 +76,31 @@ var paths = map[string][]pathMapping{
 		{"metadata.annotations", "spec.service.annotations", nil},
 		{"metadata.labels", "metadata.name", whole},
 		{"metadata.name", "metadata.name", whole},
+	},
+	"Ingress": {
+		{"spec.rules[0].host", "spec.ingress.host", nil},
+		{"spec.rules[0].http.paths[0].path", "spec.ingress.path", nil},
+		{"spec.rules[0].http.paths[0].pathType", "spec.ingress.pathType", nil},
+		{"spec.rules[0].http.paths[0].backend", "spec.ingress.port", whole},
+		{"spec.tls[0].secretName", "spec.ingress.tls.secretName", nil},
+		{"spec.tls[0].hosts", "spec.ingress.host", whole},
+		{"spec.ingressClassName", "spec.ingress.className", nil},
+		{"metadata.annotations", "spec.ingress.annotations", nil},
+		{"spec", "spec.ingress", whole},
+	},
+	"Certificate": {
+		{"spec.dnsNames", "spec.ingress.host", whole},
+		{"spec.", "spec.ingress.tls.", nil},
+	},
+	"HorizontalPodAutoscaler": {
+		{"spec.metrics", "spec.autoscaling", whole},
+		{"spec.", "spec.autoscaling.", nil},
+	},
+	"PodDisruptionBudget": {
+		{"spec.", "spec.podDisruptionBudget.", nil},
+	},
+	"ServiceMonitor": {
+		{"spec.endpoints[0]", "spec.metrics", nil},
 	},
 }
 
@@ -100,6 +138,29 @@ func portRest(rest string, app *v1beta1.MyApp) string {
 // pullSecretRest: a Secret named twice is rendered once.
 func pullSecretRest(rest string, app *v1beta1.MyApp) string {
 	return reindex(rest, firsts(app.Spec.ImagePullSecrets, pullSecretKey))
+}
+
+// mountRest and volumeRest: mounts are rendered sorted, and one volume stands for all mounts of a source.
+func mountRest(rest string, app *v1beta1.MyApp) string {
+	mounts := sortedMounts(app.Spec)
+	var origins []int
+	for _, i := range firsts(mounts, mountPath) {
+		origins = append(origins, mountIndex(app, mounts[i]))
+	}
+	return strings.Replace(reindex(rest, origins), ".mountPath", ".path", 1)
+}
+
+func volumeRest(rest string, app *v1beta1.MyApp) string {
+	mounts := distinctVolumes(app.Spec)
+	var origins []int
+	for _, m := range mounts {
+		origins = append(origins, mountIndex(app, m))
+	}
+	return reindex(rest, origins)
+}
+
+func mountIndex(app *v1beta1.MyApp, m v1beta1.Mount) int {
+	return slices.IndexFunc(app.Spec.Mounts, func(o v1beta1.Mount) bool { return o.Path == m.Path })
 }
 
 var leadingIndex = regexp.MustCompile(`^\[(\d+)\]`)

@@ -82,15 +82,3 @@ func (in Input) profile() v1beta1.SecurityProfile {
 		return v1beta1.SecurityProfileBaseline
 	}
 }
-
-// Size is the number of pods that the MyApp asks for.
-func Size(app *v1beta1.MyApp) int32 {
-	if app.Spec.Size == nil {
-		return v1beta1.DefaultSize
-	}
-	return *app.Spec.Size
-}
-
-// MinAvailable is how many pods must be available for the application to count as available: one, unless it is to be
-// stopped. It does not mirror the Deployment's own Available condition, which flips whenever one pod is unready.
-func MinAvailable(app *v1beta1.MyApp) int32 { return min(1, Size(app)) }

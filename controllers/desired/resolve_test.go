@@ -179,7 +179,7 @@ func TestSize(t *testing.T) {
 	}{
 		{"Z01 unset is 1", nil, 1, 1},
 		{"Z01 zero is zero", ptr[int32](0), 0, 0},
-		{"many", ptr[int32](5), 5, 1},
+		{"many, one of which may be away", ptr[int32](5), 5, 4},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestSize(t *testing.T) {
 			if got := *Deployment(Input{App: app}, nil).Spec.Replicas; got != c.replicas {
 				t.Errorf("replicas: %d, want %d", got, c.replicas)
 			}
-			if got := MinAvailable(app); got != c.minAvailable {
+			if got := (Input{App: app}).MinAvailable(c.replicas); got != c.minAvailable {
 				t.Errorf("MinAvailable: %d, want %d", got, c.minAvailable)
 			}
 		})

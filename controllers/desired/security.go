@@ -10,8 +10,6 @@ import (
 // The two profiles. Baseline takes nothing away that a stock image needs; Restricted is the Pod Security Standard
 // "restricted" and a read-only root filesystem. A MyApp's own security contexts are laid over them field by field.
 
-const tmpVolume = "tmp"
-
 func podSecurityContext(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
 	sc := &corev1.PodSecurityContext{}
 	if own := in.App.Spec.PodSecurityContext; own != nil {
@@ -67,22 +65,3 @@ func grantsPrivilege(sc *corev1.SecurityContext) bool {
 }
 
 func (in Input) restricted() bool { return in.profile() == v1beta1.SecurityProfileRestricted }
-
-// profileVolumes and profileMounts give the read-only root of Restricted a writable /tmp.
-func profileVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
-	if !in.restricted() {
-		return nil
-	}
-	return []*corev1ac.VolumeApplyConfiguration{
-		corev1ac.Volume().WithName(tmpVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
-	}
-}
-
-func profileMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
-	if !in.restricted() {
-		return nil
-	}
-	return []*corev1ac.VolumeMountApplyConfiguration{
-		corev1ac.VolumeMount().WithName(tmpVolume).WithMountPath("/tmp"),
-	}
-}

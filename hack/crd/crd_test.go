@@ -142,7 +142,7 @@ func TestPathPatterns(t *testing.T) {
 }
 
 // A client-side apply stores the whole object in an annotation, of which there may be 256 KiB.
-func TestSize(t *testing.T) {
+func TestO02Size(t *testing.T) {
 	const limit = 200 << 10
 	raw, err := json.Marshal(readCRD(t))
 	if err != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	psa "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/yaml"
 )
 
 // TestRefused: what schema and rules refuse on their own, and the field that the answer names. Every spec has an image.
@@ -70,6 +73,81 @@ func TestRefused(t *testing.T) {
 		"alpha protocol of a probe":  {`{probes: {liveness: {httpGet: {port: 80, protocol: HTTP2}}}}`, "spec.probes.liveness.httpGet.protocol"},
 		"alpha mode of a gRPC probe": {`{probes: {liveness: {grpc: {port: 80, mode: TLS}}}}`, "spec.probes.liveness.grpc.mode"},
 
+		"mount without a source":       {`{mounts: [{path: /a}]}`, "spec.mounts[0]"},
+		"mount with two sources":       {`{mounts: [{path: /a, emptyDir: {}, secret: {name: s}}]}`, "spec.mounts[0]"},
+		"relative mount path":          {`{mounts: [{path: a, emptyDir: {}}]}`, "spec.mounts[0].path"},
+		"mount path with a colon":      {`{mounts: [{path: "/a:b", emptyDir: {}}]}`, "spec.mounts[0].path"},
+		"mount at the root":            {`{mounts: [{path: //, emptyDir: {}}]}`, "spec.mounts[0].path"},
+		"mount without a name":         {`{mounts: [{path: /a, configMap: {}}]}`, "spec.mounts[0].configMap.name"},
+		"item without a path":          {`{mounts: [{path: /a, secret: {name: s, items: [{key: a}]}}]}`, "spec.mounts[0].secret.items[0].path"},
+		"item with an empty key":       {`{mounts: [{path: /a, secret: {name: s, items: [{key: "", path: a}]}}]}`, "spec.mounts[0].secret.items[0].key"},
+		"item's mode":                  {`{mounts: [{path: /a, secret: {name: s, items: [{key: a, path: a, mode: 512}]}}]}`, "spec.mounts[0].secret.items[0].mode"},
+		"alpha owner of an item":       {`{mounts: [{path: /a, configMap: {name: s, items: [{key: a, path: a, user: 1}]}}]}`, "spec.mounts[0].configMap.items[0].user"},
+		"negative size of a directory": {`{mounts: [{path: /a, emptyDir: {sizeLimit: -1Mi}}]}`, "spec.mounts[0].emptyDir.sizeLimit"},
+		"unknown medium":               {`{mounts: [{path: /a, emptyDir: {medium: HugePages}}]}`, "spec.mounts[0].emptyDir.medium"},
+		"claim without a name":         {`{mounts: [{path: /a, persistentVolumeClaim: {}}]}`, "spec.mounts[0].persistentVolumeClaim.claimName"},
+
+		"ingress without ports":      {`{ingress: {host: a.b}}`, "spec.ingress"},
+		"ingress without a TCP port": {`{ports: [{port: 53, protocol: UDP}], ingress: {host: a.b}}`, "spec.ingress"},
+		"ingress without a host":     {`{ports: [{port: 80}], ingress: {}}`, "spec.ingress.host"},
+		"host that is an address":    {`{ports: [{port: 80}], ingress: {host: 10.0.0.1}}`, "spec.ingress.host"},
+		"host with capital letters":  {`{ports: [{port: 80}], ingress: {host: Shop.example.com}}`, "spec.ingress.host"},
+		"path that breaks out":       {`{ports: [{port: 80}], ingress: {host: a.b, path: "/a;b"}}`, "spec.ingress.path"},
+		"unknown type of path":       {`{ports: [{port: 80}], ingress: {host: a.b, pathType: Regex}}`, "spec.ingress.pathType"},
+		"TLS from nowhere":           {`{ports: [{port: 80}], ingress: {host: a.b, tls: {}}}`, "spec.ingress.tls"},
+		"unknown kind of issuer":     {`{ports: [{port: 80}], ingress: {host: a.b, tls: {issuerRef: {name: a, kind: Other}}}}`, "spec.ingress.tls.issuerRef.kind"},
+
+		"Z05 bounds the wrong way":     {`{autoscaling: {minReplicas: 5, maxReplicas: 2}}`, "spec.autoscaling.minReplicas"},
+		"autoscaling without a bound":  {`{autoscaling: {}}`, "spec.autoscaling.maxReplicas"},
+		"autoscaling from 0":           {`{autoscaling: {minReplicas: 0, maxReplicas: 2}}`, "spec.autoscaling.minReplicas"},
+		"target of 0 %":                {`{autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 0}}`, "spec.autoscaling.targetCPUUtilizationPercentage"},
+		"long stabilization":           {`{autoscaling: {maxReplicas: 2, behavior: {scaleUp: {stabilizationWindowSeconds: 3601}}}}`, "spec.autoscaling.behavior.scaleUp.stabilizationWindowSeconds"},
+		"unknown choice of policies":   {`{autoscaling: {maxReplicas: 2, behavior: {scaleUp: {selectPolicy: Best}}}}`, "spec.autoscaling.behavior.scaleUp.selectPolicy"},
+		"no policies":                  {`{autoscaling: {maxReplicas: 2, behavior: {scaleDown: {policies: []}}}}`, "spec.autoscaling.behavior.scaleDown.policies"},
+		"unknown type of policy":       {`{autoscaling: {maxReplicas: 2, behavior: {scaleDown: {policies: [{type: Nodes, value: 1, periodSeconds: 1}]}}}}`, "spec.autoscaling.behavior.scaleDown.policies[0].type"},
+		"long period":                  {`{autoscaling: {maxReplicas: 2, behavior: {scaleDown: {policies: [{type: Pods, value: 1, periodSeconds: 1801}]}}}}`, "spec.autoscaling.behavior.scaleDown.policies[0].periodSeconds"},
+		"negative tolerance":           {`{autoscaling: {maxReplicas: 2, behavior: {scaleDown: {tolerance: "-0.1"}}}}`, "spec.autoscaling.behavior.scaleDown.tolerance"},
+		"Q06 tolerance without quotes": {`{autoscaling: {maxReplicas: 2, behavior: {scaleDown: {tolerance: 0.1}}}}`, "spec.autoscaling.behavior.scaleDown.tolerance"},
+
+		"two budgets":           {`{podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}}`, "spec.podDisruptionBudget.maxUnavailable"},
+		"budget without budget": {`{podDisruptionBudget: {minAvailable: 1, disabled: true}}`, "spec.podDisruptionBudget.disabled"},
+		"budget of 101 %":       {`{podDisruptionBudget: {minAvailable: 101%}}`, "spec.podDisruptionBudget.minAvailable"},
+		"quoted budget":         {`{podDisruptionBudget: {maxUnavailable: "1"}}`, "spec.podDisruptionBudget.maxUnavailable"},
+		"negative budget":       {`{podDisruptionBudget: {maxUnavailable: -1}}`, "spec.podDisruptionBudget.maxUnavailable"},
+
+		"Recreate in steps":       {`{rollout: {type: Recreate, maxSurge: 1}}`, "spec.rollout.maxSurge"},
+		"Recreate with some left": {`{rollout: {type: Recreate, maxUnavailable: 1}}`, "spec.rollout.maxUnavailable"},
+		"rollout without room":    {`{rollout: {maxSurge: 0%, maxUnavailable: 0}}`, "spec.rollout.maxUnavailable"},
+		"more missing than all":   {`{rollout: {maxUnavailable: 101%}}`, "spec.rollout.maxUnavailable"},
+		"surge with a fraction":   {`{rollout: {maxSurge: 1.5%}}`, "spec.rollout.maxSurge"},
+		"deadline too early":      {`{rollout: {minReadySeconds: 60, progressDeadlineSeconds: 60}}`, "spec.rollout.progressDeadlineSeconds"},
+		"default deadline early":  {`{rollout: {minReadySeconds: 600}}`, "spec.rollout.progressDeadlineSeconds"},
+
+		"metrics without a TCP port": {`{ports: [{port: 53, protocol: UDP}], metrics: {}}`, "spec.metrics"},
+		"interval of 0":              {`{ports: [{port: 80}], metrics: {interval: 0s}}`, "spec.metrics.interval"},
+		"interval without a unit":    {`{ports: [{port: 80}], metrics: {interval: "30"}}`, "spec.metrics.interval"},
+		"relative metrics path":      {`{ports: [{port: 80}], metrics: {path: metrics}}`, "spec.metrics.path"},
+
+		"long label of a node":       {`{scheduling: {nodeSelector: {disk: ` + strings.Repeat("a", 64) + `}}}`, "spec.scheduling.nodeSelector.disk"},
+		"toleration without a key":   {`{scheduling: {tolerations: [{operator: Equal}]}}`, "spec.scheduling.tolerations[0].operator"},
+		"toleration with a value":    {`{scheduling: {tolerations: [{key: a, operator: Exists, value: b}]}}`, "spec.scheduling.tolerations[0].value"},
+		"toleration for a while":     {`{scheduling: {tolerations: [{key: a, tolerationSeconds: 1}]}}`, "spec.scheduling.tolerations[0].tolerationSeconds"},
+		"alpha toleration":           {`{scheduling: {tolerations: [{key: a, operator: Gt, value: "1"}]}}`, "spec.scheduling.tolerations[0].operator"},
+		"unknown effect":             {`{scheduling: {tolerations: [{key: a, effect: Never}]}}`, "spec.scheduling.tolerations[0].effect"},
+		"no term of a node":          {demand(`nodeAffinity`, `{nodeSelectorTerms: []}`), "spec.scheduling.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"},
+		"operator without values":    {demand(`nodeAffinity`, `{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In}]}]}`), "spec.scheduling.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values"},
+		"Gt with two values":         {demand(`nodeAffinity`, `{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: ["1", "2"]}]}]}`), "spec.scheduling.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values"},
+		"unknown field of a node":    {demand(`nodeAffinity`, `{nodeSelectorTerms: [{matchFields: [{key: metadata.uid, operator: In, values: [a]}]}]}`), "spec.scheduling.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0].key"},
+		"weight of 0":                {`{scheduling: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 0, preference: {}}]}}}}`, "spec.scheduling.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight"},
+		"X02 pods of another place":  {demand(`podAntiAffinity`, `[{topologyKey: a, namespaces: [b]}]`), "spec.scheduling.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaces"},
+		"X02 pods of any namespace":  {demand(`podAffinity`, `[{topologyKey: a, namespaceSelector: {}}]`), "spec.scheduling.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector"},
+		"no topology":                {demand(`podAffinity`, `[{topologyKey: ""}]`), "spec.scheduling.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey"},
+		"values beside Exists":       {demand(`podAffinity`, `[{topologyKey: a, labelSelector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}}]`), "spec.scheduling.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchExpressions[0].values"},
+		"Gt over the labels of pods": {demand(`podAffinity`, `[{topologyKey: a, labelSelector: {matchExpressions: [{key: a, operator: Gt, values: ["1"]}]}}]`), "spec.scheduling.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchExpressions[0].operator"},
+		"skew of 0":                  {`{scheduling: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: a, whenUnsatisfiable: ScheduleAnyway}]}}`, "spec.scheduling.topologySpreadConstraints[0].maxSkew"},
+		"unknown action":             {`{scheduling: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Wait}]}}`, "spec.scheduling.topologySpreadConstraints[0].whenUnsatisfiable"},
+		"domains beside a wish":      {`{scheduling: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}]}}`, "spec.scheduling.topologySpreadConstraints[0].minDomains"},
+
 		"privileged container": {`{securityContext: {privileged: true}}`, "spec.securityContext.privileged"},
 		"reserved name label":  {`{podLabels: {app.kubernetes.io/name: x}}`, "spec.podLabels[app.kubernetes.io/name]"},
 		"reserved managed-by":  {`{podLabels: {app.kubernetes.io/managed-by: x}}`, "spec.podLabels[app.kubernetes.io/managed-by]"},
@@ -89,6 +167,11 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// demand is a spec that demands a kind of affinity.
+func demand(kind, terms string) string {
+	return `{scheduling: {affinity: {` + kind + `: {requiredDuringSchedulingIgnoredDuringExecution: ` + terms + `}}}}`
 }
 
 func TestRefusedNames(t *testing.T) {
@@ -148,12 +231,53 @@ func TestStorable(t *testing.T) {
 		"S03 node port, ClusterIP": `{image: a, ports: [{port: 80, nodePort: 30080}], service: {type: ClusterIP}}`,
 		"Q03 milli-bytes":          `{image: a, resources: {limits: {memory: 512m}}}`,
 		"worst case of the rules":  worstCase(),
+		"Z02 0 and autoscaling":    `{image: a, size: 0, autoscaling: {minReplicas: 2, maxReplicas: 5, targetCPUUtilizationPercentage: 80}}`,
+		"empty blocks":             `{image: a, mounts: [], podDisruptionBudget: {}, rollout: {}, scheduling: {affinity: {}, tolerations: [], topologySpreadConstraints: []}}`,
+		"number and percentage":    `{image: a, podDisruptionBudget: {minAvailable: 5001}, rollout: {maxUnavailable: 100%, maxSurge: 400%}}`,
+		"no surge":                 `{image: a, rollout: {maxSurge: 0}}`,
+		"none missing":             `{image: a, rollout: {maxUnavailable: 0}}`,
+		"a port without protocol":  `{image: a, ports: [{port: 80, protocol: ""}], ingress: {host: "*.example.com", path: /a, tls: {secretName: b}}, metrics: {interval: 1h30m}}`,
+		"duplicate mounts":         `{image: a, mounts: [{path: /a, emptyDir: {}}, {path: /a/, emptyDir: {}}]}`,
+		"Q01 sizes in any words":   `{image: a, mounts: [{path: /a, emptyDir: {sizeLimit: 0.5Gi}}, {path: /b, emptyDir: {sizeLimit: 1048576}}]}`,
+		"all tolerations":          `{image: a, scheduling: {tolerations: [{operator: Exists}, {key: a, value: b, effect: NoExecute, tolerationSeconds: -1}]}}`,
+		"a wish for any label":     `{image: a, scheduling: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: a, operator: Lt, values: ["1"]}]}}]}}}}`,
 	}
 	s := newServer(t)
 	for name, spec := range cases {
 		t.Run(name, func(t *testing.T) {
 			if _, errs := s.create(t, spec); len(errs) > 0 {
 				t.Errorf("refused: %v", errs.ToAggregate())
+			}
+		})
+	}
+}
+
+// TestStoredByEarlierVersions: O07. OLM checks every stored MyApp against the schema of a new version before it installs
+// it, so a field that becomes required or narrower would stop the upgrade. testdata/stored only ever grows.
+func TestStoredByEarlierVersions(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "stored", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	s := newServer(t)
+	for _, file := range files {
+		t.Run("O07 "+filepath.Base(file), func(t *testing.T) {
+			spec, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			object, errs := s.create(t, string(spec))
+			if len(errs) > 0 {
+				t.Errorf("an upgrade would be refused: %v", errs.ToAggregate())
+			}
+			var sent map[string]any
+			if err := yaml.Unmarshal(spec, &sent); err != nil {
+				t.Fatal(err)
+			}
+			for name := range sent {
+				if _, kept := object["spec"].(map[string]any)[name]; !kept {
+					t.Errorf("spec.%s would be lost", name)
+				}
 			}
 		})
 	}
@@ -170,9 +294,22 @@ func worstCase() string {
 		fmt.Fprintf(&labels, "example.com/l%d: %s, ", i, strings.Repeat("v", 63))
 	}
 	probe := "{httpGet: {port: 80, host: ''}}"
-	return fmt.Sprintf(`{image: a, envs: [%s], envFrom: [%s], podLabels: {%s}, podAnnotations: {%s}, probes: {liveness: %s, readiness: %s, startup: %s}}`,
-		&envs, &from, &labels, &labels, probe, probe, probe)
+	return fmt.Sprintf(`{image: a, envs: [%s], envFrom: [%s], podLabels: {%s}, podAnnotations: {%s}, probes: {liveness: %s, readiness: %s, startup: %s}, mounts: [%s], scheduling: %s}`,
+		&envs, &from, &labels, &labels, probe, probe, probe, many(50, `{path: /a, emptyDir: {sizeLimit: 1Mi}}`), worstScheduling())
 }
+
+// worstScheduling has ten of everything at each of its levels: a hundred would be more than a request may hold.
+func worstScheduling() string {
+	expressions := many(10, `{key: a, operator: In, values: [b]}`)
+	term := `{topologyKey: a, labelSelector: {matchExpressions: [` + expressions + `]}}`
+	terms, wishes := many(10, term), many(10, `{weight: 1, podAffinityTerm: `+term+`}`)
+	pods := `{requiredDuringSchedulingIgnoredDuringExecution: [` + terms + `], preferredDuringSchedulingIgnoredDuringExecution: [` + wishes + `]}`
+	return fmt.Sprintf(`{tolerations: [%s], topologySpreadConstraints: [%s], affinity: {podAffinity: %s, podAntiAffinity: %s, nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [%s]}}}}`,
+		many(50, `{key: a, value: b}`), many(20, `{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule, minDomains: 1}`), pods, pods,
+		many(10, `{matchExpressions: [`+expressions+`]}`))
+}
+
+func many(n int, element string) string { return strings.Repeat(element+", ", n) }
 
 // TestDefaults: one default, and none inside a list element.
 func TestDefaults(t *testing.T) {

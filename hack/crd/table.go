@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"k8s.io/utils/ptr"
 )
@@ -41,7 +42,10 @@ func at(path string, edits ...edit) row { return row{path, edits} }
 // table holds what markers cannot reach: limits and rules inside embedded types. Every row must match something. Only
 // rules whose path is as exact as the validating webhook's belong here, since a schema is judged before any webhook; and
 // only on the lowest node possible, since an unchanged node of a stored object is not judged again.
-var table = []row{
+var table = slices.Concat(containerRows, blockRows)
+
+// containerRows are those of the application itself: its name, its container and its Service, and the status.
+var containerRows = []row{
 	// A Service's name is a DNS label. The schema of the metadata may restrict the name and nothing else.
 	at("metadata", property("name", schema{Type: "string", MaxLength: ptr.To[int64](maxLabel)})),
 

@@ -62,15 +62,8 @@ func applyTable(root *schema) (unused []string) {
 // bound fills in the limits that neither a marker nor the table has set.
 func bound(s *schema) {
 	switch {
-	case s.XIntOrString && s.Pattern != "":
-		s.Pattern = quantityPattern
-		fill(&s.MaxLength, 64)
-		fill(&s.Minimum, -maxInt64)
-		fill(&s.Maximum, maxInt64)
 	case s.XIntOrString:
-		fill(&s.MaxLength, maxLabel)
-		fill(&s.Minimum, 0)
-		fill(&s.Maximum, math.MaxInt32)
+		boundIntOrString(s)
 	case s.Type == "string" && len(s.Enum) == 0:
 		fill(&s.MaxLength, maxName)
 	case s.Type == "integer":
@@ -85,6 +78,21 @@ func bound(s *schema) {
 	case s.AdditionalProperties != nil:
 		fill(&s.MaxProperties, 50)
 	}
+}
+
+// boundIntOrString tells quantities from numbers that may be a name or a percentage: of the generated ones they alone
+// have a pattern.
+func boundIntOrString(s *schema) {
+	if s.Pattern != "" && s.Pattern != percentPattern && s.Pattern != surgePattern {
+		s.Pattern = quantityPattern
+		fill(&s.MaxLength, 64)
+		fill(&s.Minimum, -maxInt64)
+		fill(&s.Maximum, maxInt64)
+		return
+	}
+	fill(&s.MaxLength, maxLabel)
+	fill(&s.Minimum, 0)
+	fill(&s.Maximum, math.MaxInt32)
 }
 
 // fill sets a missing limit.

@@ -36,21 +36,24 @@ func with(line string) string { return "spec:\n  image: nginx:1.27\n  " + line +
 
 const web = "ports: [{name: web, port: 80}]"
 
+// refused demands 422, a cause for the field and the words in what a user reads.
+func refused(ctx context.Context, document, field, words string) {
+	GinkgoHelper()
+	err := admin.Create(ctx, parse(document), client.DryRunAll)
+	Expect(err).To(HaveOccurred(), "it was accepted")
+	var status apierrors.APIStatus
+	Expect(errors.As(err, &status)).To(BeTrue())
+	Expect(status.Status().Code).To(Equal(int32(http.StatusUnprocessableEntity)), err.Error())
+	var fields []string
+	for _, c := range status.Status().Details.Causes {
+		fields = append(fields, c.Field)
+	}
+	Expect(fields).To(ContainElement(field), err.Error())
+	Expect(strings.ToLower(err.Error())).To(ContainSubstring(words))
+}
+
 var _ = Describe("A bad MyApp", func() {
-	DescribeTable("is refused with 422 and the path of its field",
-		func(ctx context.Context, document, field, words string) {
-			err := admin.Create(ctx, parse(document), client.DryRunAll)
-			Expect(err).To(HaveOccurred(), "it was accepted")
-			var status apierrors.APIStatus
-			Expect(errors.As(err, &status)).To(BeTrue())
-			Expect(status.Status().Code).To(Equal(int32(http.StatusUnprocessableEntity)), err.Error())
-			var fields []string
-			for _, c := range status.Status().Details.Causes {
-				fields = append(fields, c.Field)
-			}
-			Expect(fields).To(ContainElement(field), err.Error())
-			Expect(strings.ToLower(err.Error())).To(ContainSubstring(words))
-		},
+	DescribeTable("is refused with 422 and the path of its field", refused,
 		Entry("no image", "spec: {size: 1}", "spec.image", "required"),
 		Entry("no spec", "{}", "spec.image", "required"),
 		Entry("empty image", "spec: {image: ''}", "spec.image", "at least 1"),
@@ -209,6 +212,7 @@ var _ = Describe("A MyApp with problems from before", func() {
 	It("Q03 can be edited although its memory is in milli-bytes", func(ctx SpecContext) {
 		app := stored(ctx, with("resources: {limits: {memory: 512m}}"))
 		Expect(patch(ctx, app, `{"spec":{"size":2}}`)).To(Succeed())
+		Expect(admin.Delete(ctx, app)).To(Succeed())
 	})
 
 	It("F01 can be deleted; a mixed update of one that stays is still judged", func(ctx SpecContext) {

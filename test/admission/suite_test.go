@@ -15,6 +15,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"ydzs.io/myapp-operator/api/v1beta1"
 	"ydzs.io/myapp-operator/test/cluster"
 	"ydzs.io/myapp-operator/webhooks"
 )
@@ -51,7 +52,9 @@ func serve() {
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(webhooks.Setup(mgr, webhooks.Options{ServiceAnnotationPrefixes: []string{"lb.example.com/"}})).To(Succeed())
+	Expect(webhooks.Setup(mgr, webhooks.Options{
+		ServiceAnnotationPrefixes: []string{"lb.example.com/"}, IngressAnnotationPrefixes: v1beta1.DefaultIngressAnnotationPrefixes,
+	})).To(Succeed())
 	running, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
 	go func() {

@@ -79,7 +79,8 @@ var _ = Describe("Ownership", func() {
 		result, err := o.step(app)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(o.requests.take()).To(Equal([]string{
-			"patch deployments Created", "patch services Conflict", "get services OK", "patch myapps/status OK"}))
+			"patch deployments Created", "patch services Conflict", "get services OK", "patch poddisruptionbudgets Created",
+			"patch myapps/status OK"}))
 		Expect(result.RequeueAfter).To(And(BeNumerically(">=", time.Minute-11*time.Second), BeNumerically("<=", 5*time.Minute)))
 		o.unchanged(svc)
 		Expect(o.condition(app, v1beta1.ConditionDegraded)).To(Equal(foreign))
@@ -211,7 +212,7 @@ var _ = Describe("Ownership", func() {
 })
 
 var _ = Describe("Deletion", func() {
-	It("does nothing under Delete, has no finalizer and creates nothing while the MyApp is deleting", func(ctx SpecContext) {
+	It("F02, F05 does nothing under Delete, has no finalizer and creates nothing while the MyApp is deleting", func(ctx SpecContext) {
 		o := newOperator(ctx)
 		app := o.create(o.web())
 		o.run(app)
@@ -221,7 +222,7 @@ var _ = Describe("Deletion", func() {
 		Expect(o.run(app)).To(BeEmpty())
 	})
 
-	It("creates nothing when the watch has yet to tell that the MyApp was deleted", func(ctx SpecContext) {
+	It("F05 creates nothing when the watch has yet to tell that the MyApp was deleted", func(ctx SpecContext) {
 		o := newOperator(ctx)
 		app := o.create(o.web())
 		o.run(app)
@@ -318,7 +319,7 @@ var _ = Describe("Deletion", func() {
 		Expect(missing(ctx, app, &v1beta1.MyApp{})).To(BeTrue())
 	})
 
-	DescribeTable("hands the order to the garbage collector", func(ctx SpecContext, policy metav1.DeletionPropagation) {
+	DescribeTable("F05 hands the order to the garbage collector", func(ctx SpecContext, policy metav1.DeletionPropagation) {
 		o, app := drained(ctx)
 		Expect(admin.Delete(ctx, app, client.PropagationPolicy(policy))).To(Succeed())
 		Expect(o.run(app)).To(Equal([]string{"patch myapps OK"}))

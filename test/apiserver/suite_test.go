@@ -11,10 +11,15 @@ import (
 	"testing"
 	"time"
 
+	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,12 +52,23 @@ var (
 
 var _ = BeforeSuite(func() {
 	var err error
-	plane, err = cluster.StartAPIServer(cluster.Options{})
+	// What OpenShift switches on, and what refuses owner references to those who may not write the owner's finalizers.
+	plane, err = cluster.StartAPIServer(cluster.Options{AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
+	Expect(plane.InstallCertManagerCRDs(context.Background())).To(Succeed())
+	Expect(plane.InstallServiceMonitorCRD(context.Background())).To(Succeed())
 	admin, err = client.New(plane.Config(), client.Options{Scheme: scheme, FieldOwner: "somebody"})
 	Expect(err).NotTo(HaveOccurred())
 })
+
+// children returns an empty object of each kind of child.
+func children() []client.Object {
+	return []client.Object{
+		&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.Ingress{}, &certmanagerv1.Certificate{},
+		&autoscalingv2.HorizontalPodAutoscaler{}, &policyv1.PodDisruptionBudget{}, &monitoringv1.ServiceMonitor{},
+	}
+}
 
 // recorder is a transport that writes down every request but watches and lists of the informers.
 type recorder struct {
@@ -112,7 +128,7 @@ func startOperator(ctx context.Context, namespace string, config *rest.Config) *
 	options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	objects, err := cache.New(config, options)
 	ExpectWithOffset(2, err).NotTo(HaveOccurred())
-	for _, object := range []client.Object{&v1beta1.MyApp{}, &appsv1.Deployment{}, &corev1.Service{}, &corev1.Pod{}} {
+	for _, object := range append(children(), &v1beta1.MyApp{}, &corev1.Pod{}) {
 		_, err := objects.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		ExpectWithOffset(2, err).NotTo(HaveOccurred())
 	}
@@ -125,8 +141,18 @@ func startOperator(ctx context.Context, namespace string, config *rest.Config) *
 	ExpectWithOffset(2, err).NotTo(HaveOccurred())
 	o.cached, err = client.New(config, client.Options{Scheme: scheme, Cache: &client.CacheOptions{Reader: objects}})
 	ExpectWithOffset(2, err).NotTo(HaveOccurred())
-	o.r = &controllers.Reconciler{Client: o.cached, APIReader: live, Recorder: o.events,
-		Options: desired.Options{ServiceAnnotationPrefixes: []string{wrappers.ServiceAnnotationPrefix}}, Clock: func() time.Time { return o.now }}
+	o.r = &controllers.Reconciler{
+		Client: o.cached, APIReader: live, Recorder: o.events, Cache: objects, Clock: func() time.Time { return o.now },
+		Options: desired.Options{
+			ServiceAnnotationPrefixes: []string{wrappers.ServiceAnnotationPrefix},
+			IngressAnnotationPrefixes: v1beta1.DefaultIngressAnnotationPrefixes,
+			RestartOnSecretChange:     true,
+		},
+	}
+	ExpectWithOffset(2, o.r.FindOptionalKinds(ctx)).To(Succeed())
+	for _, kind := range []string{"Certificate", "ServiceMonitor"} {
+		EventuallyWithOffset(2, o.r.Watches).WithArguments(kind).WithTimeout(10 * time.Second).Should(BeTrue())
+	}
 	return o
 }
 
@@ -142,7 +168,7 @@ func (o *operator) step(app *v1beta1.MyApp) (reconcile.Result, error) {
 // settle waits until the cache shows what the API server has.
 func (o *operator) settle(app *v1beta1.MyApp) {
 	GinkgoHelper()
-	for _, object := range []client.Object{&v1beta1.MyApp{}, &appsv1.Deployment{}, &corev1.Service{}} {
+	for _, object := range append(children(), &v1beta1.MyApp{}) {
 		Eventually(func(g Gomega) {
 			cached := object.DeepCopyObject().(client.Object)
 			key := client.ObjectKeyFromObject(app)

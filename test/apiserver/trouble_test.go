@@ -43,14 +43,14 @@ var _ = Describe("A spec that the API server refuses", func() {
 			Expect(o.condition(app, v1beta1.ConditionDegraded)).To(Equal(condition{metav1.ConditionFalse, v1beta1.ReasonAsExpected}))
 		},
 		Entry("a bad account name", func(a *v1beta1.MyApp) { a.Spec.ServiceAccountName = "Bad_Name" }, "spec.serviceAccountName"),
-		Entry("the same port twice", func(a *v1beta1.MyApp) {
+		Entry("P02 the same port twice", func(a *v1beta1.MyApp) {
 			a.Spec.Ports = []corev1.ServicePort{{Name: "a", Port: 80}, {Name: "b", Port: 80}}
 		}, "spec.ports"),
-		Entry("the same port name twice", func(a *v1beta1.MyApp) {
+		Entry("P04 the same port name twice", func(a *v1beta1.MyApp) {
 			a.Spec.Ports = []corev1.ServicePort{{Name: "a", Port: 80}, {Name: "a", Port: 81}}
 		}, "spec.ports[1].name"),
 		Entry("a node port out of range", func(a *v1beta1.MyApp) { a.Spec.Ports[0].NodePort = 80 }, "spec.ports[0].nodePort"),
-		Entry("an env name with =", func(a *v1beta1.MyApp) {
+		Entry("E07 an env name with =", func(a *v1beta1.MyApp) {
 			a.Spec.Envs = []corev1.EnvVar{{Name: "DUP", Value: "1"}, {Name: "DUP", Value: "2"}, {Name: "A=B", Value: "x"}}
 		}, "spec.envs[2].name"),
 		Entry("a bad pod label", func(a *v1beta1.MyApp) { a.Spec.PodLabels = map[string]string{"a b": "c"} }, "spec.podLabels"),
@@ -96,8 +96,10 @@ var _ = Describe("A call that is forbidden", func() {
 		config, err := plane.UserConfig("weak-" + o.namespace)
 		Expect(err).NotTo(HaveOccurred())
 		rules := []rbacv1.PolicyRule{
-			{APIGroups: []string{"*"}, Resources: []string{"myapps", "pods", "services", "deployments"}, Verbs: []string{"get", "list", "watch"}},
-			{APIGroups: []string{"apps", "app.ydzs.io"}, Resources: []string{"*"}, Verbs: []string{"create", "patch", "delete"}},
+			{APIGroups: []string{"*"}, Resources: []string{
+				"myapps", "pods", "services", "deployments", "ingresses", "certificates", "horizontalpodautoscalers", "poddisruptionbudgets", "servicemonitors",
+			}, Verbs: []string{"get", "list", "watch"}},
+			{APIGroups: []string{"apps", "policy", "app.ydzs.io"}, Resources: []string{"*"}, Verbs: []string{"create", "patch", "delete", "update"}},
 		}
 		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "weak", Namespace: o.namespace}, Rules: rules}
 		Expect(admin.Create(ctx, role)).To(Succeed())

@@ -39,7 +39,7 @@ func StartAPIServer(opts Options) (*Cluster, error) {
 		return nil, err
 	}
 	c.kubectl = tools["kubectl"]
-	if err := c.startAPIServer(tools); err != nil {
+	if err := c.startAPIServer(opts, tools); err != nil {
 		return nil, c.fail(fmt.Errorf("start the API server: %w", err))
 	}
 	if err := c.finish(opts); err != nil {
@@ -48,7 +48,7 @@ func StartAPIServer(opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-func (c *Cluster) startAPIServer(tools map[string]string) error {
+func (c *Cluster) startAPIServer(opts Options, tools map[string]string) error {
 	policy, err := c.writeAuditPolicy()
 	if err != nil {
 		return err
@@ -60,6 +60,9 @@ func (c *Cluster) startAPIServer(tools map[string]string) error {
 	for range 3 {
 		if plane, err = c.controlPlane(tools, policy); err != nil {
 			return err
+		}
+		if len(opts.AdmissionPlugins) > 0 {
+			plane.APIServer.Configure().Set("enable-admission-plugins", opts.AdmissionPlugins...)
 		}
 		if err = plane.Start(); err == nil {
 			break

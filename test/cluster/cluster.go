@@ -23,6 +23,9 @@ type Options struct {
 	// serves there, the validating one refuses every MyApp.
 	Webhooks bool
 
+	// AdmissionPlugins are plugins of StartAPIServer's server beyond the usual ones.
+	AdmissionPlugins []string
+
 	// Nodes is the number of fake nodes of StartFull.
 	Nodes int
 	// PodReadyDelay is how long after its binding a pod becomes Ready; 0 is at once. The annotation ReadyAfter

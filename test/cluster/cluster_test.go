@@ -54,6 +54,8 @@ func TestFull(t *testing.T) {
 	t.Run("there are more addresses than Services", func(t *testing.T) { checkServiceRange(t, c) })
 	t.Run("another user", func(t *testing.T) { checkUser(t, c) })
 	t.Run("audit", func(t *testing.T) { checkAudit(t, c) })
+	t.Run("a CRD comes and goes", func(t *testing.T) { checkOptionalCRD(t, c) })
+	t.Run("cert-manager issues a certificate", func(t *testing.T) { checkCertManager(t, c) })
 	checkStop(t, c)
 }
 

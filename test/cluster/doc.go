@@ -30,6 +30,9 @@
 // Pods on the fake nodes are steered by annotations on the pods (a MyApp passes spec.podAnnotations on): ReadyAfter,
 // ReadyWithin, StopAfter and Fault.
 //
+// APIs that not every cluster has come and go while it runs: InstallCertManagerCRDs, InstallServiceMonitorCRD, RemoveCRD.
+// StartCertManager starts cert-manager's own controllers, which issue what the CA of CreateCAIssuer signs.
+//
 // Every cluster has ports, directories and credentials of its own, so packages may run at once, and ends with the
 // process that started it, however that ends.
 package cluster

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -63,18 +62,5 @@ func (c *Cluster) installCRD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(root, "config", "crd", "bases")
-	if _, err := c.Kubectl(ctx, "apply", "--server-side", "-f", dir); err != nil {
-		return fmt.Errorf("install the CRD: %w", err)
-	}
-	// kubectl wait itself fails on a CRD so new that it has no conditions yet.
-	var waited error
-	err = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
-		_, waited = c.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=10s", "-f", dir)
-		return waited == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("wait for the CRD: %w", waited)
-	}
-	return nil
+	return c.applyCRDs(ctx, filepath.Join(root, "config", "crd", "bases"))
 }

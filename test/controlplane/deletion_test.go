@@ -62,7 +62,7 @@ func deletionSpecs() {
 			if d.kept {
 				fate = "keeps"
 			}
-			It(fate+" the children under policy "+string(d.policy)+" and --cascade="+d.cascade, func(ctx SpecContext) {
+			It("F05 "+fate+" the children under policy "+string(d.policy)+" and --cascade="+d.cascade, func(ctx SpecContext) {
 				app := d.app(ns)
 				kubectl(ctx, "delete", "-n", ns, "myapp", app.Name, "--cascade="+d.cascade, "--timeout=60s")
 				Expect(exists[v1beta1.MyApp](ctx, app)).To(BeFalse())
@@ -92,7 +92,7 @@ func deletionSpecs() {
 			Expect(at["delete deployments"]).To(BeTemporally("<", at["patch myapps"]), "the finalizer last")
 		})
 
-		It("creates nothing, keeps what was kept, and asks for nothing where there is no order", func(ctx SpecContext) {
+		It("F05 creates nothing, keeps what was kept, and asks for nothing where there is no order", func(ctx SpecContext) {
 			Expect(pause(ctx, time.Until(began.Add(10*time.Second)))).To(Succeed())
 			Expect(createdChildren(ctx, since, operatorUser, ns)).To(BeEmpty())
 			for _, e := range writes(ctx, since, operatorUser, ns) {
@@ -115,7 +115,7 @@ func deletionSpecs() {
 		})
 	})
 
-	It("lets a namespace with MyApps of every policy go", func(ctx SpecContext) {
+	It("F02 lets a namespace with MyApps of every policy go", func(ctx SpecContext) {
 		ns := newNamespace(ctx, "going")
 		policies := []v1beta1.DeletionPolicy{v1beta1.DeletionPolicyDelete, v1beta1.DeletionPolicyDrain, v1beta1.DeletionPolicyOrphan}
 		for _, p := range policies {
@@ -132,7 +132,7 @@ func deletionSpecs() {
 
 // unattendedSpecs: what is deleted while no operator runs.
 func unattendedSpecs() {
-	It("is not needed for a namespace with MyApps of policy Delete to go", func(ctx SpecContext) {
+	It("F02 is not needed for a namespace with MyApps of policy Delete to go", func(ctx SpecContext) {
 		ns := newNamespace(ctx, "unattended")
 		o := replica(ctx, "leaving", shortLease...)
 		serves(ctx, ns, "web")

@@ -94,7 +94,7 @@ spec:
 			Expect(sets.Items).To(HaveLen(2), "the change made more than one revision")
 		})
 
-		It("scales, and tells the scale subresource its selector", func(ctx SpecContext) {
+		It("Z09 scales, and tells the scale subresource its selector", func(ctx SpecContext) {
 			kubectl(ctx, "scale", "-n", ns, "myapp/nginx-app", "--replicas=3")
 			reaches(ctx, app, rolledOut)
 			Expect(live[appsv1.Deployment](ctx, app).Spec.Replicas).To(HaveValue(BeEquivalentTo(3)))

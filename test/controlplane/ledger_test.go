@@ -114,12 +114,16 @@ func (c *cost) of() string {
 	return c.app.String()
 }
 
-// covers tells whether a request belongs to the span. A child has its MyApp's name.
+// covers tells whether a request belongs to the span. A child has its MyApp's name, and an event begins with it.
 func (s *span) covers(e cluster.Event) bool {
 	if e.Time.Before(s.from) || !e.Time.Before(s.to) {
 		return false
 	}
-	return s.app.Name == "" || s.app == types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
+	name := e.Name
+	if e.Resource == "events" {
+		name, _, _ = strings.Cut(name, ".")
+	}
+	return s.app.Name == "" || s.app == types.NamespacedName{Namespace: e.Namespace, Name: name}
 }
 
 // settle attributes the requests. left are those that belong to no span; a watch may be renewed at any time.

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -121,7 +122,7 @@ func writes(ctx context.Context, since cluster.Mark, user, namespace string) []c
 	return requests(ctx, since, func(e cluster.Event) bool { return e.User == user && e.Namespace == namespace && isWrite(e) })
 }
 
-// createdChildren are the Deployments and Services that the user made in a namespace after a mark: applies that created.
+// createdChildren are the children that the user made in a namespace after a mark: applies that created.
 func createdChildren(ctx context.Context, since cluster.Mark, user, namespace string) []cluster.Event {
 	GinkgoHelper()
 	return requests(ctx, since, func(e cluster.Event) bool {
@@ -129,7 +130,11 @@ func createdChildren(ctx context.Context, since cluster.Mark, user, namespace st
 	})
 }
 
-func isChild(e cluster.Event) bool { return e.Resource == "deployments" || e.Resource == "services" }
+func isChild(e cluster.Event) bool {
+	return slices.Contains([]string{
+		"deployments", "services", "ingresses", "certificates", "horizontalpodautoscalers", "poddisruptionbudgets", "servicemonitors",
+	}, e.Resource)
+}
 
 // bothChildren returns the MyApp's children.
 func bothChildren(ctx context.Context, app client.Object) []client.Object {

@@ -170,7 +170,7 @@ func pipe(to, from net.Conn) {
 
 func lateWatchSpecs() {
 	for _, cascade := range []string{"background", "foreground", "orphan"} {
-		It("makes nothing again after --cascade="+cascade+" although it learns of the deletion 3 s late", func(ctx SpecContext) {
+		It("F05 makes nothing again after --cascade="+cascade+" although it learns of the deletion 3 s late", func(ctx SpecContext) {
 			ns := newNamespace(ctx, "late")
 			user := "late-" + cascade
 			config, err := plane.UserConfig(user, operatorGroup)

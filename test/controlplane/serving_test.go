@@ -55,7 +55,7 @@ func servingSpecs() {
 		Expect(o.running()).To(BeTrue())
 	})
 
-	It("is alive but not ready until it serves admission", func(ctx SpecContext) {
+	It("W09 is alive but not ready until it serves admission", func(ctx SpecContext) {
 		dir := GinkgoT().TempDir()
 		authority, err := cluster.NewAuthority()
 		Expect(err).NotTo(HaveOccurred())

@@ -10,6 +10,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -57,6 +59,10 @@ func (s *site) prepare(ctx context.Context) error {
 	if err := s.namespace(ctx, operatorNamespace); err != nil {
 		return err
 	}
+	// What the fullest MyApp names.
+	if err := s.admin.Create(ctx, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}); err != nil {
+		return err
+	}
 	return s.grant(ctx)
 }
 
@@ -90,6 +96,33 @@ func (s *site) namespace(ctx context.Context, name string) error {
 	account := types.NamespacedName{Namespace: name, Name: "default"}
 	return until(ctx, "the service account of namespace "+name, func(ctx context.Context) bool {
 		return s.admin.Get(ctx, account, &corev1.ServiceAccount{}) == nil
+	})
+}
+
+// claim makes a bound PersistentVolumeClaim.
+func (s *site) claim(ctx context.Context, namespace, name string) error {
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace + "-" + name},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: size, AccessModes: modes, ClaimRef: &corev1.ObjectReference{Namespace: namespace, Name: name},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/none"}},
+		},
+	}
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: modes, StorageClassName: new(string), VolumeName: volume.Name,
+			Resources: corev1.VolumeResourceRequirements{Requests: size},
+		},
+	}
+	if err := errors.Join(s.admin.Create(ctx, volume), s.admin.Create(ctx, claim)); err != nil {
+		return err
+	}
+	return until(ctx, "the claim to be bound", func(ctx context.Context) bool {
+		err := s.admin.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+		return err == nil && claim.Status.Phase == corev1.ClaimBound
 	})
 }
 

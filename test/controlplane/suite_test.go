@@ -72,6 +72,7 @@ var _ = Describe("the operator", Ordered, ContinueOnFailure, func() {
 	})
 	troubleSpecs()
 	kubectlSpecs()
+	scalingSpecs()
 	deletionSpecs()
 	processSpecs()
 	budgetSpecs()

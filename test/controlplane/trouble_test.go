@@ -195,7 +195,7 @@ func badSpecs(ns string) []badSpec {
 
 // invalidSpecs: what admission would have refused was stored while it was off.
 func invalidSpecs() {
-	It("names the field of a spec that no child can have, once, and serves the others", func(ctx SpecContext) {
+	It("T06 names the field of a spec that no child can have, once, and serves the others", func(ctx SpecContext) {
 		bypass, err := json.Marshal(map[string]any{"webhooks": []any{map[string]any{
 			"name":              "vmyapp.app.ydzs.io",
 			"namespaceSelector": map[string]any{"matchExpressions": []any{map[string]any{"key": admissionOff, "operator": "DoesNotExist"}}},
