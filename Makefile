@@ -18,6 +18,8 @@ ARGS ?=
 ARCH ?= $(shell go env GOARCH)
 # More arguments for go test: TESTFLAGS="-run TestX -v".
 TESTFLAGS ?=
+# The mutants that mutants tries, by id: MUTANTS="P01 C11"; all when empty.
+MUTANTS ?=
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -57,6 +59,11 @@ cluster-down: ## Stop what cluster-up started.
 test: ## Run all tests: pure ones, on a real API server, and on a full control plane.
 	hack/tool.sh $(CONTROL_PLANE) >/dev/null
 	go test -p 2 -timeout 30m $(TESTFLAGS) ./...
+
+.PHONY: mutants
+mutants: ## Put the worst faults of the field reports back, one at a time, and show that a test notices each.
+	hack/tool.sh $(CONTROL_PLANE) >/dev/null
+	hack/mutants.sh $(MUTANTS)
 
 .PHONY: lint
 lint: ## Run the linter.

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
+	"ydzs.io/myapp-operator/controllers/desired"
 )
 
 // row is one row of the truth table: a state, and the four conditions that it gives. docs/myapp.md has the same rows in
@@ -94,6 +95,8 @@ func truthTable() []row {
 		{state: "new, pods starting", spec: three, counts: counts{3, 3, 3, 0, 0}, reason: updating,
 			ready: "False Progressing", available: few, progressing: moving, degraded: fine},
 		{state: "new, one of three up", spec: three, counts: counts{3, 3, 3, 1, 1}, reason: updating,
+			ready: "False Progressing", available: few, progressing: moving, degraded: fine},
+		{state: "new, as many up as the budget keeps", spec: three, counts: counts{3, 3, 3, 2, 2}, reason: updating,
 			ready: "False Progressing", available: enough, progressing: moving, degraded: fine},
 
 		// Rolling out, old pods serve.
@@ -109,14 +112,20 @@ func truthTable() []row {
 			ready: "True RolledOut", available: enough, progressing: "False RolledOut", degraded: fine},
 
 		// Scaling only: template unchanged, enough pods.
-		{state: "scaling up", spec: "size: 5", counts: counts{5, 5, 5, 3, 3}, reason: finished,
+		{state: "scaling up, too few for the budget", spec: "size: 5", counts: counts{5, 5, 5, 3, 3}, reason: finished,
+			ready: "False Progressing", available: few, progressing: moving, degraded: fine},
+		{state: "Z03 an autoscaler added pods", spec: "{size: 1, autoscaling: {minReplicas: 2, maxReplicas: 9}}", counts: counts{8, 8, 8, 2, 2}, reason: finished,
+			ready: "True Scaling", available: enough, progressing: "True Scaling", degraded: fine},
+		{state: "Z03 an autoscaler's pods are all up", spec: "{size: 1, autoscaling: {minReplicas: 2, maxReplicas: 9}}", counts: counts{8, 8, 8, 8, 8}, reason: finished,
+			ready: "True RolledOut", available: enough, progressing: "False RolledOut", degraded: fine},
+		{state: "scaling up", spec: "size: 5", counts: counts{5, 5, 5, 4, 4}, reason: finished,
 			ready: "True Scaling", available: enough, progressing: "True Scaling", degraded: fine},
 		{state: "one of three pods unready", spec: three, counts: counts{3, 3, 3, 2, 2}, reason: finished,
 			ready: "True Scaling", available: enough, progressing: "True Scaling", degraded: fine},
 		{state: "scaling up from nothing", spec: "size: 2", counts: counts{2, 2, 2, 0, 0}, reason: finished,
 			ready: "False Progressing", available: few, progressing: moving, degraded: fine},
 		{state: "size changed, Deployment not yet", spec: "size: 5", counts: counts{3, 3, 3, 3, 3}, reason: finished,
-			ready: "False Progressing", available: enough, progressing: moving, degraded: fine},
+			ready: "False Progressing", available: few, progressing: moving, degraded: fine},
 
 		// Scaled to 0.
 		{state: "Z01 scaled to 0", spec: "size: 0", counts: counts{}, reason: finished,
@@ -145,7 +154,7 @@ func truthTable() []row {
 			ready: "False ForeignObject", available: few, progressing: moving, degraded: "True ForeignObject"},
 		{state: "C03 foreign Service, Deployment kept", spec: three, counts: counts{3, 3, 3, 3, 3}, reason: finished, problems: shown("ForeignObject"),
 			ready: "False ForeignObject", available: enough, progressing: "False RolledOut", degraded: "True ForeignObject"},
-		{state: "forbidden", spec: three, counts: counts{3, 3, 3, 1, 1}, reason: updating, problems: shown("Forbidden"),
+		{state: "forbidden", spec: three, counts: counts{3, 3, 3, 2, 2}, reason: updating, problems: shown("Forbidden"),
 			ready: "False Forbidden", available: enough, progressing: moving, degraded: "True Forbidden"},
 		{state: "a problem of a child before one of the pods", spec: three, counts: counts{3, 3, 3, 0, 0}, reason: late, problems: shown("Forbidden"), pods: []corev1.Pod{unpullablePod("a")},
 			ready: "False Forbidden", available: few, progressing: "False ProgressDeadlineExceeded", degraded: "True Forbidden"},
@@ -221,10 +230,10 @@ func TestServesAlike(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := servesAlike(app, rolledOut, c.to); got != c.want {
+			if got := servesAlike(desired.Input{App: app}, rolledOut, c.to); got != c.want {
 				t.Errorf("the report waits: %v, want %v", got, c.want)
 			}
-			if got := servesAlike(app, c.to, rolledOut); got != c.want {
+			if got := servesAlike(desired.Input{App: app}, c.to, rolledOut); got != c.want {
 				t.Errorf("the report of the way back waits: %v, want %v", got, c.want)
 			}
 		})

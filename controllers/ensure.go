@@ -192,10 +192,8 @@ func (r *Reconciler) look(ctx context.Context, p *pass, k kind, intent any) erro
 		return fmt.Errorf("read %s: %w", k.name, err)
 	case owns(p.app, live) && live.DeletionTimestamp != nil:
 		return beingDeleted(k, p.now.Add(lookAgain()))
-	case owns(p.app, live) && inherits(live):
-		return r.update(ctx, p, k, intent, live)
 	case owns(p.app, live):
-		return r.apply(ctx, p, k, intent, precondition{"uid": string(live.UID)})
+		return r.retake(ctx, p, k, intent, live)
 	}
 	err = r.contest(ctx, p, k, intent, live, p.now.Add(lookAgain()))
 	if blocked, ok := err.(*blockedError); ok { //nolint:errorlint // made by contest itself, never wrapped
@@ -265,7 +263,7 @@ func (r *Reconciler) apply(ctx context.Context, p *pass, k kind, intent any, onl
 	delete(p.memory.refused, k.name)
 	p.changed = append(p.changed, k.name)
 	p.memory.seen[k.name] = true
-	p.memory.wrote(k.name, object.GetResourceVersion(), p.now)
+	p.memory.wrote(k.name, object.GetResourceVersion(), r.now())
 	return nil
 }
 

@@ -104,11 +104,24 @@ func runs(pod corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// drains tells whether the MyApp's deletion is held by our finalizer until its parts are gone in order.
-func drains(app *v1beta1.MyApp) bool {
-	return app.Spec.DeletionPolicy == v1beta1.DeletionPolicyDrain &&
-		!slices.Contains(app.Finalizers, metav1.FinalizerOrphanDependents) &&
-		!slices.Contains(app.Finalizers, metav1.FinalizerDeleteDependents)
+// drains tells whether the MyApp's deletion is held by our finalizer until its parts are gone in order. It is not when the
+// garbage collector has the order, nor when it had: its finalizer may be gone before we take off ours, and children that
+// were to be kept must not go then. What it leaves of its work is a child without an owner.
+func (p *pass) drains() bool {
+	for _, f := range []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents} {
+		p.memory.handedOver = p.memory.handedOver || slices.Contains(p.app.Finalizers, f)
+	}
+	return p.app.Spec.DeletionPolicy == v1beta1.DeletionPolicyDrain && !p.memory.handedOver && !orphaned(p.observed, p.app)
+}
+
+// orphaned tells whether a child of ours has lost its owner.
+func orphaned(o observed, app *v1beta1.MyApp) bool {
+	for _, child := range o.children {
+		if owns(app, child) && metav1.GetControllerOfNoCopy(child) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // finalize is the reconcile of a MyApp that is being deleted.
@@ -117,7 +130,7 @@ func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, e
 		return reconcile.Result{}, nil
 	}
 	var step *drainStep
-	if drains(p.app) {
+	if p.drains() {
 		step = nextDrainStep(p.app, p.observed, p.now)
 	}
 	if step == nil {
@@ -203,6 +216,6 @@ func (r *Reconciler) setFinalizer(ctx context.Context, p *pass, wanted bool) err
 	if err != nil {
 		return fmt.Errorf("set finalizers of MyApp: %w", err)
 	}
-	p.memory.wrote(v1beta1.Kind.Kind, p.app.ResourceVersion, p.now)
+	p.memory.wrote(v1beta1.Kind.Kind, p.app.ResourceVersion, r.now())
 	return nil
 }

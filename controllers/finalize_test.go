@@ -64,6 +64,46 @@ func TestNextDrainStep(t *testing.T) {
 	}
 }
 
+// What starts pods goes before what brings traffic, and that before the pods; a MyApp that has neither waits no longer.
+func TestDrainOrder(t *testing.T) {
+	app := myApp(t, "{size: 2, ports: [{port: 80}], ingress: {host: a.example.com}, autoscaling: {maxReplicas: 3}, deletionPolicy: Drain}", deleting)
+	left := []client.Object{
+		autoscaler(app, "", 0), ingress(app, "nginx", ""), service(t, app, "{}"), deployment(app, counts{2, 2, 2, 2, 2}, finished),
+	}
+	var got []string
+	for len(left) > 0 {
+		step := nextDrainStep(app, seen(nil, left...), now)
+		got = append(got, step.reason)
+		if step.act == drainStop {
+			left = []client.Object{deployment(app, counts{}, finished)}
+			continue
+		}
+		left = left[1:]
+	}
+	want := []string{"DeletingAutoscaler", "DeletingIngress", "DeletingService", "StoppingPods", "DeletingDeployment"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("order of the deletion (-want +got):\n%s", diff)
+	}
+}
+
+func TestF05OrphanedChildrenAreNotDrained(t *testing.T) {
+	app := myApp(t, "deletionPolicy: Drain")
+	child := deployment(app, counts{2, 2, 2, 2, 2}, finished)
+	child.OwnerReferences = nil
+	child.ManagedFields = []metav1.ManagedFieldsEntry{applied(v1beta1.OperatorName, "")}
+	p := &pass{app: app, memory: &memory{}, observed: seen(nil, child)}
+	if p.drains() {
+		t.Error("children that the garbage collector has set free are deleted")
+	}
+	app.Finalizers = []string{metav1.FinalizerOrphanDependents}
+	p = &pass{app: app, memory: &memory{}}
+	p.drains()
+	app.Finalizers = nil
+	if p.drains() {
+		t.Error("the second look forgets who had the order")
+	}
+}
+
 func TestDrains(t *testing.T) {
 	cases := []struct {
 		name, policy string
@@ -81,7 +121,7 @@ func TestDrains(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			app := myApp(t, "deletionPolicy: "+c.policy)
 			app.Finalizers = c.finalizers
-			if got := drains(app); got != c.want {
+			if got := (&pass{app: app, memory: &memory{}}).drains(); got != c.want {
 				t.Errorf("the deletion is held: %v, want %v", got, c.want)
 			}
 		})

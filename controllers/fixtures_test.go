@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -145,12 +146,7 @@ func unpullablePod(name string) corev1.Pod {
 func seen(pods []corev1.Pod, children ...client.Object) observed {
 	o := observed{pods: pods, children: map[string]client.Object{}}
 	for _, c := range children {
-		switch c.(type) {
-		case *appsv1.Deployment:
-			o.children["Deployment"] = c
-		case *corev1.Service:
-			o.children["Service"] = c
-		}
+		o.children[reflect.TypeOf(c).Elem().Name()] = c
 	}
 	return o
 }

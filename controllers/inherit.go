@@ -76,3 +76,11 @@ func wroteIdentity(e metav1.ManagedFieldsEntry, app types.UID) bool {
 	fields := e.FieldsV1.GetRawString()
 	return strings.Contains(fields, `"k:{\"uid\":\"`+string(app)+`\"}"`) || strings.Contains(fields, `"f:`+v1beta1.AnnotationOwnerUID+`"`)
 }
+
+// retake applies to our own child that is out of sight; live is all that is known of it.
+func (r *Reconciler) retake(ctx context.Context, p *pass, k kind, intent any, live *metav1.PartialObjectMetadata) error {
+	if inherits(live) {
+		return r.update(ctx, p, k, intent, live)
+	}
+	return r.apply(ctx, p, k, intent, precondition{"uid": string(live.UID)})
+}

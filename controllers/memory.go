@@ -31,6 +31,8 @@ type memory struct {
 	blocked map[string]*blockedError
 	// scaler is the last answer about autoscalers of others; nil when nothing asks for one.
 	scaler *scalerAnswer
+	// handedOver is set once the deletion was seen to be the garbage collector's.
+	handedOver bool
 	// unreported is set while a pass has left the report of its changes to the next one.
 	unreported bool
 }

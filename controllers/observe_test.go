@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,14 +62,14 @@ func TestTrimPodKeepsTheEnd(t *testing.T) {
 }
 
 func TestKeepOurFields(t *testing.T) {
-	ours := applied(v1beta1.OperatorName, "")
+	ours, former, scaled := applied(v1beta1.OperatorName, ""), updated(v1beta1.OperatorName, ""), updated("kube-controller-manager", "scale")
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
-		updated("kubectl", ""), ours, updated(v1beta1.OperatorName, ""), applied(v1beta1.OperatorName, "status"),
+		updated("kubectl", ""), ours, former, scaled, applied(v1beta1.OperatorName, "status"),
 	}}}
 	if _, err := keepOurFields(d); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]metav1.ManagedFieldsEntry{ours}, d.ManagedFields); diff != "" {
+	if diff := cmp.Diff([]metav1.ManagedFieldsEntry{ours, former, scaled}, d.ManagedFields); diff != "" {
 		t.Errorf("managed fields in the cache (-want +got):\n%s", diff)
 	}
 	d.ManagedFields = []metav1.ManagedFieldsEntry{updated("kubectl", "")}
@@ -80,19 +81,31 @@ func TestKeepOurFields(t *testing.T) {
 
 func TestTransformsPassWhatTheyDoNotKnow(t *testing.T) {
 	// A watch hands over tombstones.
-	for name, transform := range map[string]func(any) (any, error){"trimPod": trimPod, "keepOurFields": keepOurFields} {
+	for name, transform := range map[string]func(any) (any, error){"trimPod": trimPod, "keepOurFields": keepOurFields, "keepVersion": keepVersion} {
 		if got, err := transform("tombstone"); got != "tombstone" || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
 }
 
-func TestEveryKindIsCached(t *testing.T) {
-	names := []string{"MyApp", "Pod"}
-	for _, k := range kinds {
-		names = append(names, k.name)
+// What is watched for its version alone is not kept for more, and of children only our own.
+func TestCacheHoldsNoMoreThanIsRead(t *testing.T) {
+	object := configMetadata("ConfigMap")
+	object.SetName("settings")
+	object.SetResourceVersion("7")
+	object.SetLabels(map[string]string{"a": "b"})
+	object.SetAnnotations(map[string]string{"a": strings.Repeat("b", 1000)})
+	kept, err := keepVersion(object)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := len(CacheOptions().ByObject); got != len(names) {
-		t.Errorf("%d kinds have cache options, want %v", got, names)
+	want := configMetadata("ConfigMap")
+	want.SetName("settings")
+	want.SetResourceVersion("7")
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("of a ConfigMap the cache keeps (-want +got):\n%s", diff)
+	}
+	if CacheOptions().DefaultLabelSelector.String() != "app.kubernetes.io/managed-by=myapp-operator" {
+		t.Error("the cache holds other people's children")
 	}
 }

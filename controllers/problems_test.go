@@ -57,6 +57,11 @@ func TestClassify(t *testing.T) {
 			problem{reason: "NodePortAllocated", message: "spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated"}},
 		{"P02 a key twice", "Service", answered(500, `failed to create typed patch object (ns/x; /v1, Kind=Service): .spec.ports: duplicate entries for key [port=80,protocol="TCP"]`),
 			problem{reason: "InvalidSpec", permanent: true, message: `spec.ports: duplicate entries for key [port=80,protocol="TCP"]`}},
+		{"C08 a kind that the cluster has not", "Certificate", &absentError{kind{name: "Certificate", crd: "certificates.cert-manager.io"}},
+			problem{reason: "APINotInstalled", permanent: true, message: "the cluster has no Certificate, which spec.ingress.tls.issuerRef asks for: " +
+				"its CustomResourceDefinition certificates.cert-manager.io is not installed; install it or remove the field"}},
+		{"C08 a kind that has just come", "Certificate", errStarting,
+			problem{after: 500 * time.Millisecond, message: "the operator has yet to see what there is of this kind"}},
 		{"bad request", "Service", apierrors.NewBadRequest("cannot be decoded"),
 			problem{reason: "InvalidSpec", permanent: true, message: "cannot be decoded"}},
 		{"too large", "Deployment", apierrors.NewRequestEntityTooLargeError("limit is 3145728"),

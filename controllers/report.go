@@ -29,7 +29,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass, f finding) (recheck ti
 	if err := client.IgnoreNotFound(r.Client.Status().Patch(ctx, p.app, patch)); err != nil {
 		return recheck, fmt.Errorf("write the status of MyApp: %w", err)
 	}
-	p.memory.wrote(v1beta1.Kind.Kind, p.app.ResourceVersion, p.now)
+	p.memory.wrote(v1beta1.Kind.Kind, p.app.ResourceVersion, r.now())
 	r.announce(p.app, conditionOf(before.Status, v1beta1.ConditionDegraded), conditionOf(next, v1beta1.ConditionDegraded))
 	return recheck, nil
 }

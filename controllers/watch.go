@@ -189,7 +189,9 @@ func (h *childHandler) readinessChanged(ctx context.Context, before, after clien
 		return false
 	}
 	app := h.app(ctx, after)
-	return app != nil && !servesAlike(desired.Input{Options: h.r.Options, App: app}, was, after.(*appsv1.Deployment))
+	// Whoever wrote the number of pods last may have been an autoscaler; the pass finds out.
+	in := desired.Input{Options: h.r.Options, App: app, ExternallyScaled: slices.ContainsFunc(was.ManagedFields, isScale)}
+	return app != nil && !servesAlike(in, was, after.(*appsv1.Deployment))
 }
 
 // changedBySomebody tells whether more than the status changed. Kinds without a generation are compared as a whole by the

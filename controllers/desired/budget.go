@@ -38,7 +38,7 @@ func PodDisruptionBudget(in Input, _ *policyv1.PodDisruptionBudget) *policyv1ac.
 func (in Input) budget() (minAvailable, maxUnavailable *intstr.IntOrString) {
 	own := in.App.Spec.PodDisruptionBudget
 	switch {
-	case own != nil && own.Disabled:
+	case own != nil && own.Disabled, in.disabled("PodDisruptionBudget"):
 		return nil, nil
 	case own != nil && (own.MinAvailable != nil || own.MaxUnavailable != nil):
 		return own.MinAvailable, own.MaxUnavailable

@@ -95,14 +95,14 @@ func (in Input) guaranteed() int32 {
 }
 
 // MinAvailable is how many of so many pods must be available for the application to count as available: what its
-// disruption budget keeps, and at least one unless it is to be stopped. It does not mirror the Deployment's own Available
-// condition, which flips whenever one pod is unready.
+// disruption budget keeps of the guaranteed ones, and at least one unless it is to be stopped. Pods that an autoscaler adds
+// do not raise it, and it does not mirror the Deployment's own Available condition, which flips whenever one pod is unready.
 func (in Input) MinAvailable(replicas int32) int32 {
-	kept := int32(1)
+	kept, guaranteed := int32(1), in.guaranteed()
 	if lowest, highest := in.budget(); lowest != nil {
-		kept = max(kept, scaledUp(*lowest, replicas))
+		kept = max(kept, scaledUp(*lowest, guaranteed))
 	} else if highest != nil {
-		kept = max(kept, replicas-scaledUp(*highest, replicas))
+		kept = max(kept, guaranteed-scaledUp(*highest, guaranteed))
 	}
 	return min(kept, replicas)
 }

@@ -105,8 +105,8 @@ func (r *budgetRun) resting(ctx context.Context) error {
 			})
 		},
 		func() error {
-			return paced(ctx, budgetApps/4, func(i int) error {
-				app := wrappers.Fullest(fmt.Sprintf("app-%d", i), "fullest").Obj()
+			return paced(ctx, fullestApps, func(i int) error {
+				app := wrappers.Fullest("app", fullest(i)).Obj()
 				if err := both(app, step{
 					// Each child beyond Deployment and Service costs one write. The ConfigMap that restarts the pods is read once.
 					row: "created, every field set", act: r.createAndServe, arrived: r.ready, bound: bound{writes: 4 + 5, reads: 1},
@@ -115,7 +115,7 @@ func (r *budgetRun) resting(ctx context.Context) error {
 				}
 				return r.do(ctx, app, step{
 					// There are no metrics here.
-					row: "autoscaler does not work", act: nothing, arrived: r.degraded(v1beta1.ReasonScalingInactive), quiet: quiet,
+					row: "Z05 autoscaler without metrics", act: nothing, arrived: r.degraded(v1beta1.ReasonScalingInactive), quiet: quiet,
 					bound: bound{writes: 2}, // the status and its event
 				})
 			})

@@ -107,7 +107,7 @@ func deletionSpecs() {
 			app := deletion{policy: v1beta1.DeletionPolicyDelete, cascade: "orphan"}.app(ns)
 			create(ctx, app)
 			reaches(ctx, app, "False "+v1beta1.ReasonForeignObject)
-			kubectl(ctx, "annotate", "-n", ns, "deployment,service", app.Name, v1beta1.AnnotationAdopt+"=true")
+			kubectl(ctx, "annotate", "-n", ns, "deployment,service,poddisruptionbudget", app.Name, v1beta1.AnnotationAdopt+"=true")
 			reaches(ctx, app, rolledOut)
 			for _, child := range bothChildren(ctx, app) {
 				Expect(child.GetOwnerReferences()).To(HaveLen(1))

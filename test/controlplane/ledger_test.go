@@ -114,7 +114,8 @@ func (c *cost) of() string {
 	return c.app.String()
 }
 
-// covers tells whether a request belongs to the span. A child has its MyApp's name, and an event begins with it.
+// covers tells whether a request belongs to the span. A child has its MyApp's name, and an event begins with it. ConfigMaps
+// belong to the one MyApp of their namespace that restarts for them.
 func (s *span) covers(e cluster.Event) bool {
 	if e.Time.Before(s.from) || !e.Time.Before(s.to) {
 		return false
@@ -122,6 +123,9 @@ func (s *span) covers(e cluster.Event) bool {
 	name := e.Name
 	if e.Resource == "events" {
 		name, _, _ = strings.Cut(name, ".")
+	}
+	if e.Resource == "configmaps" {
+		name = s.app.Name
 	}
 	return s.app.Name == "" || s.app == types.NamespacedName{Namespace: e.Namespace, Name: name}
 }

@@ -28,6 +28,7 @@ func processSpecs() {
 	Describe("as a process", func() {
 		servingSpecs()
 		leaderSpecs()
+		handoverSpecs()
 		startSpecs()
 		unattendedSpecs()
 		lateWatchSpecs()

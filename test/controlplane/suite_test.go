@@ -72,6 +72,8 @@ var _ = Describe("the operator", Ordered, ContinueOnFailure, func() {
 	})
 	troubleSpecs()
 	kubectlSpecs()
+	optionalSpecs()
+	neighbourSpecs()
 	scalingSpecs()
 	deletionSpecs()
 	processSpecs()
