@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -70,20 +71,29 @@ func (r *Reconciler) startWatch(ctx context.Context, kind string, object client.
 	w.byKind[kind] = started
 	go func() {
 		_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
-			informer, err := r.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
-			if err != nil {
-				return false, nil
-			}
-			w.mu.Lock()
-			started.informer = informer
-			handle := w.handle
-			w.mu.Unlock()
-			if handle == nil {
-				return true, nil
-			}
-			return true, handle(object, h)
+			return r.inform(ctx, started, object, h), nil
 		})
 	}()
+}
+
+// inform gets the informer of a watch and hands its events on; false when the API server does not serve the kind yet.
+func (r *Reconciler) inform(ctx context.Context, started *watch, object client.Object, h handler.EventHandler) bool {
+	informer, err := r.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	if err != nil {
+		return false
+	}
+	w := &r.watches
+	w.mu.Lock()
+	started.informer = informer
+	handle := w.handle
+	w.mu.Unlock()
+	if handle == nil {
+		return true
+	}
+	if err := handle(object, h); err != nil {
+		logf.FromContext(ctx).Error(err, "cannot watch", "kind", fmt.Sprintf("%T", object))
+	}
+	return true
 }
 
 func (r *Reconciler) stopWatch(ctx context.Context, kind string, object client.Object) {

@@ -75,6 +75,16 @@ func classify(kind string, app *v1beta1.MyApp, err error, now time.Time) problem
 	case errors.As(err, &blocked):
 		p.reason, p.after = blocked.reason, blocked.lookAgain.Sub(now)
 		p.permanent = blocked.lookAgain.IsZero()
+	default:
+		p.answered(kind, app)
+	}
+	return p
+}
+
+// answered says what the API server's answer means.
+func (p *problem) answered(kind string, app *v1beta1.MyApp) {
+	err := p.err
+	switch {
 	case isPolicyDenial(err):
 		p.reason, p.head = v1beta1.ReasonPolicyDenied, "a policy of the cluster refuses the "+kind
 	case isNodePortTaken(err):
@@ -94,7 +104,6 @@ func classify(kind string, app *v1beta1.MyApp, err error, now time.Time) problem
 	case isServerFault(err):
 		p.reason, p.head = v1beta1.ReasonReconcileError, "the API server fails on the "+kind
 	}
-	return p
 }
 
 // invalid is the problem of a spec that no child can carry whole.

@@ -31,17 +31,21 @@ type scalerAnswer struct {
 	until time.Time
 }
 
+// good tells whether the answer still holds; a nil one does not.
+func (a *scalerAnswer) good(size int32, now time.Time) bool {
+	return a != nil && a.size == size && now.Before(a.until)
+}
+
 // externallyScaled tells whether an autoscaler that is not ours chooses the number of pods. When the API server does not
 // say, it is as before, and with no answer yet the benefit of the doubt is the other one's: pods must not come and go.
 func (r *Reconciler) externallyScaled(ctx context.Context, p *pass) (bool, error) {
-	d := mine[*appsv1.Deployment](p.observed, p.app)
 	size := desired.Size(p.input.App)
-	if p.input.Autoscaled() || size == 0 || d == nil || !slices.ContainsFunc(d.ManagedFields, isScale) {
+	if p.input.Autoscaled() || size == 0 || !p.scaledBySomebody() {
 		p.memory.scaler = nil
 		return false, nil
 	}
 	last := p.memory.scaler
-	if last == nil || last.size != size || !p.now.Before(last.until) {
+	if !last.good(size, p.now) {
 		found, err := r.findScaler(ctx, p.app)
 		if err != nil {
 			return last == nil || last.found, err
@@ -53,6 +57,12 @@ func (r *Reconciler) externallyScaled(ctx context.Context, p *pass) (bool, error
 		p.wake = earliest(p.wake, last.until.Sub(p.now))
 	}
 	return last.found, nil
+}
+
+// scaledBySomebody tells whether the number of pods is as somebody wrote it through the scale subresource.
+func (p *pass) scaledBySomebody() bool {
+	d := mine[*appsv1.Deployment](p.observed, p.app)
+	return d != nil && slices.ContainsFunc(d.ManagedFields, isScale)
 }
 
 // findScaler asks the API server for an autoscaler of the MyApp's Deployment.
