@@ -16,7 +16,7 @@ import (
 
 // This file reads what the Ingress, the certificate and the autoscaler say about themselves.
 
-// ingressEndpoints is the URL of the Ingress, once somebody serves it.
+// ingressEndpoints is the URL of the Ingress; none while it has no class, since nobody serves it then.
 func ingressEndpoints(ingress *networkingv1.Ingress) []v1beta1.Endpoint {
 	if ingress == nil || !hasClass(ingress) {
 		return nil
