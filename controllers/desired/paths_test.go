@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,13 +12,51 @@ import (
 	"ydzs.io/myapp-operator/api/v1beta1"
 )
 
+// pathCase is a path of a child and the MyApp's field that it comes from.
+type pathCase struct{ name, kind, child, want string }
+
+// blockPaths are those of the optional blocks.
+func blockPaths() []pathCase {
+	const pod, hpa, rule = "spec.template.spec.", "HorizontalPodAutoscaler", "spec.rules[0].http.paths[0]."
+	return []pathCase{
+		{"mounts are sorted by path", "Deployment", pod + "containers[0].volumeMounts[0].mountPath", "spec.mounts[1].path"},
+		{"volumes are sorted by name", "Deployment", pod + "volumes[0].configMap.name", "spec.mounts[1].configMap.name"},
+		{"node selector", "Deployment", pod + "nodeSelector", "spec.scheduling.nodeSelector"},
+		{"tolerations", "Deployment", pod + "tolerations[0].effect", "spec.scheduling.tolerations[0].effect"},
+		{"affinity", "Deployment", pod + "affinity.podAffinity", "spec.scheduling.affinity.podAffinity"},
+		{"spread", "Deployment", pod + "topologySpreadConstraints[1].maxSkew", "spec.scheduling.topologySpreadConstraints[1].maxSkew"},
+		{"priority", "Deployment", pod + "priorityClassName", "spec.scheduling.priorityClassName"},
+		{"surge", "Deployment", "spec.strategy.rollingUpdate.maxSurge", "spec.rollout.maxSurge"},
+		{"strategy", "Deployment", "spec.strategy.type", "spec.rollout.type"},
+		{"ready seconds", "Deployment", "spec.minReadySeconds", "spec.rollout.minReadySeconds"},
+		{"deadline", "Deployment", "spec.progressDeadlineSeconds", "spec.rollout.progressDeadlineSeconds"},
+		{"history", "Deployment", "spec.revisionHistoryLimit", "spec.rollout.revisionHistoryLimit"},
+		{"host", "Ingress", "spec.rules[0].host", "spec.ingress.host"},
+		{"path", "Ingress", rule + "path", "spec.ingress.path"},
+		{"path type", "Ingress", rule + "pathType", "spec.ingress.pathType"},
+		{"backend", "Ingress", rule + "backend.service.port", "spec.ingress.port"},
+		{"TLS secret", "Ingress", "spec.tls[0].secretName", "spec.ingress.tls.secretName"},
+		{"TLS host", "Ingress", "spec.tls[0].hosts[0]", "spec.ingress.host"},
+		{"class", "Ingress", "spec.ingressClassName", "spec.ingress.className"},
+		{"Ingress annotation", "Ingress", "metadata.annotations[a]", "spec.ingress.annotations[a]"},
+		{"anything else of an Ingress", "Ingress", "spec.defaultBackend", "spec.ingress"},
+		{"certificate's name", "Certificate", "spec.dnsNames[0]", "spec.ingress.host"},
+		{"issuer", "Certificate", "spec.issuerRef.name", "spec.ingress.tls.issuerRef.name"},
+		{"metric", hpa, "spec.metrics[0].resource.target", "spec.autoscaling"},
+		{"bound", hpa, "spec.minReplicas", "spec.autoscaling.minReplicas"},
+		{"budget", "PodDisruptionBudget", "spec.minAvailable", "spec.podDisruptionBudget.minAvailable"},
+		{"interval", "ServiceMonitor", "spec.endpoints[0].interval", "spec.metrics.interval"},
+	}
+}
+
 func TestSpecPath(t *testing.T) {
 	const container = "spec.template.spec.containers[0]."
 	app := myApp(t, `
 envs: [{name: A}, {name: B}, {name: A}, {name: C}]
 ports: [{name: a, port: 80, targetPort: 8080}, {name: b, port: 81, targetPort: 8080}, {name: c, port: 82}]
-imagePullSecrets: [{name: x}, {name: x}, {name: y}]`)
-	cases := []struct{ name, kind, child, want string }{
+imagePullSecrets: [{name: x}, {name: x}, {name: y}]
+mounts: [{path: /b, emptyDir: {}}, {path: /a, configMap: {name: x}}]`)
+	cases := []pathCase{
 		{"livenessProbe", "Deployment", container + "livenessProbe.httpGet.port", "spec.probes.liveness.httpGet.port"},
 		{"readinessProbe", "Deployment", container + "readinessProbe.periodSeconds", "spec.probes.readiness.periodSeconds"},
 		{"startupProbe", "Deployment", container + "startupProbe", "spec.probes.startup"},
@@ -49,7 +88,7 @@ imagePullSecrets: [{name: x}, {name: x}, {name: y}]`)
 		{"selector", "Deployment", "spec.selector.matchLabels", "metadata.name"},
 		{"labels", "Deployment", "metadata.labels", "metadata.name"},
 		{"name", "Deployment", "metadata.name", "metadata.name"},
-		{"unknown", "Deployment", "spec.strategy.rollingUpdate", "deployment: spec.strategy.rollingUpdate"},
+		{"unknown", "Deployment", "spec.paused", "deployment: spec.paused"},
 		{"element, not prefix", "Deployment", "spec.replicasMore", "deployment: spec.replicasMore"},
 		{"Service ports", "Service", "spec.ports[1].nodePort", "spec.ports[1].nodePort"},
 		{"Service selector", "Service", "spec.selector", "metadata.name"},
@@ -61,6 +100,7 @@ imagePullSecrets: [{name: x}, {name: x}, {name: y}]`)
 		{"unknown of a Service", "Service", "metadata.finalizers", "service: metadata.finalizers"},
 		{"unknown kind", "Secret", "data", "secret: data"},
 	}
+	cases = append(cases, blockPaths()...)
 	used := map[string]bool{}
 	for _, c := range cases {
 		for _, m := range paths[c.kind] {
@@ -93,7 +133,7 @@ func TestEveryFieldOfTheSpecIsReached(t *testing.T) {
 		name := jsonName(field)
 		// The line `containers[0].` holds for fields that a container has under the same name.
 		reached := slices.ContainsFunc(slices.Collect(container.Fields()), func(f reflect.StructField) bool { return jsonName(f) == name })
-		for _, m := range slices.Concat(paths["Deployment"], paths["Service"]) {
+		for _, m := range slices.Concat(slices.Collect(maps.Values(paths))...) {
 			reached = reached || m.app == "spec."+name || strings.HasPrefix(m.app, "spec."+name+".")
 		}
 		if reached == slices.Contains(withoutChildPath, name) {
