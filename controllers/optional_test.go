@@ -70,7 +70,9 @@ func TestC08DefinitionsMayBeForbidden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{APIReader: fake.NewClientBuilder().WithScheme(testScheme(t)).WithInterceptorFuncs(interceptor.Funcs{
-				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return c.answer },
+				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+					return c.answer
+				},
 			}).Build()}
 			may, err := r.mayWatchCRDs(t.Context())
 			if may != c.may || (err != nil) != c.fails {

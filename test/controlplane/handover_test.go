@@ -177,6 +177,11 @@ func slowLeader(ctx context.Context, user string) (*operator, *valve) {
 	return o, v
 }
 
+// freeLease lets the next replica lead at once.
+func freeLease(ctx SpecContext) {
+	kubectl(ctx, "delete", "lease", "--all", "-n", operatorNamespace)
+}
+
 func handoverSpecs() {
 	It("C10, W08 ends in order when it is told to in the middle of a slow reconcile, and admission is answered all the while", func(ctx SpecContext) {
 		ns := newNamespace(ctx, "slow")
@@ -238,7 +243,9 @@ func handoverSpecs() {
 	DescribeTable("W09 is ready soon, with MyApps stored from before, whatever it has to wait for",
 		func(ctx SpecContext, group string, env []string, flags ...string) {
 			ns := newNamespace(ctx, "start")
-			kubectl(ctx, "delete", "lease", "--all", "-n", operatorNamespace)
+			freeLease(ctx)
+			// The last one to be killed would be waited for by the next spec.
+			DeferCleanup(freeLease)
 			_, _ = standby(ctx, "holding", patientLease...)
 			serves(ctx, ns, "stored")
 			holder := plane.holder(ctx)
