@@ -6,6 +6,7 @@ import (
 )
 
 // OptionalChild is a kind of child that exists only where a spec asks for it by a field of its own.
+// +kubebuilder:object:generate=false
 type OptionalChild struct {
 	// Kind is the Kubernetes kind, as in "Ingress".
 	Kind string
