@@ -12,6 +12,7 @@ import (
 	"time"
 
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -77,6 +78,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1beta1.AddToScheme, certmanagerv1.AddToScheme, monitoringv1.AddToScheme,
+		operatorsv2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("build scheme: %w", err)
@@ -130,7 +132,7 @@ func setup(mgr ctrl.Manager, o options) error {
 		// Not the caches: a replica that is still filling them can answer admission requests all the same.
 		ready = mgr.GetWebhookServer().StartedChecker()
 	}
-	return errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ready", ready))
+	return errors.Join(addUpgradeable(mgr), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ready", ready))
 }
 
 // strictTLS serves HTTP/1.1 only, which keeps the resets of HTTP/2 streams out, over TLS 1.2 or newer.
