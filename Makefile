@@ -1,9 +1,22 @@
 # Everything a contributor or a platform team does with this repository. It needs Go, make and git; the other tools are
 # Go modules pinned under hack/tools, built once into a cache by hack/tool.sh.
 
-# Version of the operator, and the image that docker-build makes and deploy installs.
+# Version of the operator, and the image that docker-build makes, deploy installs and the bundle names. A bundle that is
+# published names it by digest.
 VERSION ?= 0.1.0
-IMG ?= myapp-operator:$(VERSION)
+REGISTRY ?= registry.ydzs.io
+IMG ?= $(REGISTRY)/myapp-operator:$(VERSION)
+# The images of the bundle and of the catalog.
+BUNDLE_IMG ?= $(REGISTRY)/myapp-operator-bundle:$(VERSION)
+CATALOG_IMG ?= $(REGISTRY)/myapp-operator-catalog:$(VERSION)
+# The channel that the bundle is for, and the version before it there; none for the first.
+CHANNEL ?= stable-v0
+REPLACES ?=
+# Where the package and its channels are written down, and the images of the bundles that the channels name.
+CATALOG ?= config/catalog
+BUNDLE_IMGS ?= $(BUNDLE_IMG)
+# More arguments for opm render: --use-http, …
+OPM_RENDER_ARGS ?=
 # What deploy installs: default, which needs cert-manager, or without-webhooks.
 CONFIG ?= default
 # Builds and pushes images: docker, podman or buildah.
@@ -141,3 +154,38 @@ docker-build: build ## Build the image IMG for ARCH from the binary that build m
 .PHONY: docker-push
 docker-push: ## Push the image IMG.
 	$(CONTAINER_TOOL) push $(IMG)
+
+##@ OLM
+
+.PHONY: bundle
+bundle: ## Write the bundle of version VERSION with image IMG: bundle/ and bundle.Dockerfile.
+	"$$(hack/tool.sh kustomize)" build config/manifests | \
+	  go run ./hack/bundle -version $(VERSION) -image $(IMG) -channel $(CHANNEL) -replaces "$(REPLACES)"
+
+.PHONY: bundle-build
+bundle-build: ## Build the bundle's image BUNDLE_IMG from what bundle wrote.
+	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+
+.PHONY: bundle-push
+bundle-push: ## Push the bundle's image BUNDLE_IMG.
+	$(CONTAINER_TOOL) push $(BUNDLE_IMG)
+
+# A pushed bundle is rendered by its image, the one here by its directory.
+.PHONY: catalog
+catalog: ## Write the catalog of CATALOG and the pushed bundles BUNDLE_IMGS: dist/catalog.
+	opm=$$(hack/tool.sh opm); rm -rf dist/catalog && mkdir -p dist/catalog/myapp-operator; \
+	cp $(CATALOG)/*.yaml dist/catalog/myapp-operator/; \
+	"$$opm" render $(BUNDLE_IMGS) -o yaml --migrate-level bundle-object-to-csv-metadata $(OPM_RENDER_ARGS) \
+	  >dist/catalog/myapp-operator/bundles.yaml
+
+.PHONY: catalog-validate
+catalog-validate: ## Check dist/catalog: one head in each channel, a bundle for every entry.
+	"$$(hack/tool.sh opm)" validate dist/catalog
+
+.PHONY: catalog-build
+catalog-build: catalog catalog-validate ## Build the catalog's image CATALOG_IMG.
+	$(CONTAINER_TOOL) build -f catalog.Dockerfile $(DOCKER_BUILD_ARGS) -t $(CATALOG_IMG) .
+
+.PHONY: catalog-push
+catalog-push: ## Push the catalog's image CATALOG_IMG.
+	$(CONTAINER_TOOL) push $(CATALOG_IMG)

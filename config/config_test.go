@@ -644,13 +644,16 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// TestNothingIsLeftOver: every file belongs to some kustomization.
+// TestNothingIsLeftOver: every file belongs to some kustomization; the catalog is opm's.
 func TestNothingIsLeftOver(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" || entry.Name() == "kustomization.yaml" {
 			return err
 		}
 		dir := filepath.Dir(path)
+		if dir == "catalog" {
+			return nil
+		}
 		if filepath.Base(dir) == "bases" {
 			dir = filepath.Dir(dir)
 		}

@@ -41,7 +41,7 @@ tidy() {
 generated() {
   local before after stale
   before=$(contents)
-  make --no-print-directory generate manifests || return 1
+  make --no-print-directory generate manifests bundle || return 1
   after=$(contents)
   stale=$(comm -3 <(sort <<<"$before") <(sort <<<"$after") | awk '{print $2}' | sort -u)
   [ -z "$stale" ] || { echo "stale, now regenerated; add to your change:"; echo "$stale"; return 1; }

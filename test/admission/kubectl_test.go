@@ -2,13 +2,16 @@ package admission
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"ydzs.io/myapp-operator/test/cluster"
 )
@@ -65,6 +68,22 @@ var _ = Describe("kubectl", func() {
 				Expect(request).To(HavePrefix("get "), "applying %s a second time sent a write", sample)
 			}
 			remove(ctx, sample)
+		}
+	})
+
+	It("takes the examples that the bundle shows in a console", func(ctx SpecContext) {
+		root, err := cluster.Root()
+		Expect(err).NotTo(HaveOccurred())
+		raw, err := os.ReadFile(filepath.Join(root, "bundle", "manifests", "myapp-operator.clusterserviceversion.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		csv := &metav1.PartialObjectMetadata{}
+		Expect(yaml.Unmarshal(raw, csv)).To(Succeed())
+		var examples []unstructured.Unstructured
+		Expect(yaml.Unmarshal([]byte(csv.Annotations["alm-examples"]), &examples)).To(Succeed())
+		Expect(examples).To(HaveLen(len(samples())))
+		for _, example := range examples {
+			example.SetNamespace("default")
+			Expect(admin.Create(ctx, &example, client.DryRunAll)).To(Succeed(), example.GetName())
 		}
 	})
 
