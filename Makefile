@@ -73,6 +73,10 @@ test: ## Run all tests: pure ones, on a real API server, and on a full control p
 	hack/tool.sh $(CONTROL_PLANE) >/dev/null
 	go test -p 2 -timeout 30m $(TESTFLAGS) ./...
 
+.PHONY: test-e2e
+test-e2e: ## Run the end-to-end tests: on a real node made here (Linux, root), or in the cluster of KUBECONFIG.
+	hack/e2e.sh
+
 .PHONY: mutants
 mutants: ## Put the worst faults of the field reports back, one at a time, and show that a test notices each.
 	hack/tool.sh $(CONTROL_PLANE) >/dev/null

@@ -29,8 +29,8 @@ place() {
     olm-operator) module=olm package=github.com/operator-framework/operator-lifecycle-manager/cmd/olm ;;
     olm-catalog) module=olm package=github.com/operator-framework/operator-lifecycle-manager/cmd/catalog ;;
     cpb) module=olm package=github.com/operator-framework/operator-lifecycle-manager/util/cpb ;;
-    registry) module=registry package=github.com/google/go-containerregistry/cmd/registry ;;
-    crane) module=registry package=github.com/google/go-containerregistry/cmd/crane ;;
+    # A registry, and what to look into one with.
+    crane) module=crane package=github.com/google/go-containerregistry/cmd/crane ;;
     opm)
       module=opm package=github.com/operator-framework/operator-registry/cmd/opm
       tags=containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper ;;

@@ -76,7 +76,7 @@ var containerRows = []row{
 	at("ports[].name", maxLength(maxLabel)),
 	at("ports[].port", between(1, maxPort)),
 	// 0 is what a Go client sends when the field is not set.
-	at("ports[].targetPort", between(0, maxPort), must("type(self) == int",
+	at("ports[].targetPort", between(0, maxPort), must("type(self) in [int]",
 		"must be the number of the pod's port, without quotes; names are not supported")),
 	at("ports[].nodePort", between(1, maxPort)),
 	at("ports[].protocol", oneOf("", "TCP", "UDP", "SCTP")),

@@ -81,7 +81,7 @@ var blockRows = []row{
 
 // notNegative demands a quantity from 0 on.
 func notNegative() edit {
-	return must("!isQuantity(string(self)) || !quantity(string(self)).isLessThan(quantity('0'))", "must not be negative")
+	return must("type(self) in [int] ? self >= 0 : !self.startsWith('-')", "must not be negative")
 }
 
 // valuesFit demands of an expression over labels as many values as its operator takes. Expressions over the labels of

@@ -18,6 +18,8 @@ import (
 const (
 	// serviceRange is a /16: the usual default of test clusters, 254 addresses, is too small for a few hundred Services.
 	serviceRange = "10.96.0.0/16"
+	// serverService is the first address of it, which the API server's own Service has.
+	serverService = "10.96.0.1"
 	// auditLogSize in MB is never reached: a rotated log could not be counted from.
 	auditLogSize = "4096"
 	// poll is how often something that is about to happen is looked at.
@@ -40,10 +42,10 @@ func StartAPIServer(opts Options) (*Cluster, error) {
 	}
 	c.kubectl = tools["kubectl"]
 	if err := c.startAPIServer(opts, tools); err != nil {
-		return nil, c.fail(fmt.Errorf("start the API server: %w", err))
+		return nil, c.Fail(fmt.Errorf("start the API server: %w", err))
 	}
 	if err := c.finish(opts); err != nil {
-		return nil, c.fail(err)
+		return nil, c.Fail(err)
 	}
 	return c, nil
 }

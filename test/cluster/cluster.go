@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // startTimeout bounds each step of a start. On an idle machine all of them together take less than 10 s.
@@ -34,6 +36,10 @@ type Options struct {
 	// PodReadyWithin, when it is longer than PodReadyDelay, staggers the pods: each becomes Ready at a random
 	// time between the two. The annotation ReadyWithin overrides it for one pod.
 	PodReadyWithin time.Duration
+
+	// Address is an address of this machine at which pods of a real node reach the API server of StartFull; by default
+	// there are fake nodes only, and the server listens on loopback alone.
+	Address string
 
 	// Dir is the directory that holds the cluster, and is removed with it; by default a fresh temporary one.
 	Dir string
@@ -69,6 +75,29 @@ func newCluster(opts Options) (*Cluster, error) {
 			return nil, errors.Join(fmt.Errorf("start the cluster's guard: %w", err), os.RemoveAll(dir))
 		}
 	}
+	return c, nil
+}
+
+// Use takes a cluster that runs already, as the kubeconfig's current context says. What is started for it ends with Stop,
+// the cluster itself does not. It has no audit log, and no further users.
+func Use(kubeconfig string) (*Cluster, error) {
+	kubeconfig, err := filepath.Abs(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig %s: %w", kubeconfig, err)
+	}
+	tools, err := Tools("kubectl")
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCluster(Options{})
+	if err != nil {
+		return nil, err
+	}
+	c.Kubeconfig, c.kubectl, c.config = kubeconfig, tools["kubectl"], unlimited(config)
 	return c, nil
 }
 
@@ -108,30 +137,38 @@ func (c *Cluster) finish(opts Options) error {
 	return nil
 }
 
-// fail stops what was started and adds the ends of the components' logs to err: the directory is about to go.
-func (c *Cluster) fail(err error) error {
+// Fail stops what was started and adds the ends of the components' logs to err: the directory is about to go.
+func (c *Cluster) Fail(err error) error {
 	return errors.Join(err, c.logTails(), c.Stop())
 }
 
 func (c *Cluster) logTails() error {
 	const keep = 2000
-	logs, err := filepath.Glob(filepath.Join(c.Dir, "logs", "*.log"))
-	if err != nil {
-		return err
-	}
-	nested, err := filepath.Glob(filepath.Join(c.Dir, "kwok", "clusters", "*", "logs", "*.log"))
+	logs, err := c.Logs()
 	if err != nil {
 		return err
 	}
 	var tails []error
-	for _, path := range append(logs, nested...) {
+	for _, path := range logs {
 		data, err := os.ReadFile(path)
-		if err != nil || len(data) == 0 || strings.HasPrefix(filepath.Base(path), "audit") {
+		if err != nil || len(data) == 0 {
 			continue
 		}
 		tails = append(tails, fmt.Errorf("end of %s:\n%s", filepath.Base(path), data[max(0, len(data)-keep):]))
 	}
 	return errors.Join(tails...)
+}
+
+// Logs are the paths of all logs of components, but for the audit log.
+func (c *Cluster) Logs() ([]string, error) {
+	logs, err := filepath.Glob(filepath.Join(c.Dir, "logs", "*.log"))
+	if err != nil {
+		return nil, err
+	}
+	nested, err := filepath.Glob(filepath.Join(c.Dir, "kwok", "clusters", "*", "logs", "*.log"))
+	return slices.DeleteFunc(append(logs, nested...), func(path string) bool {
+		return strings.HasPrefix(filepath.Base(path), "audit")
+	}), err
 }
 
 // Config returns the administrator's configuration, without a client-side rate limit.

@@ -38,6 +38,8 @@ const (
 	// kwokName is the name of the one cluster in kwokctl's private directory.
 	kwokName    = "myapp"
 	kwokctlFile = "kwokctl.yaml"
+	// fakeNodeAnnotation marks the nodes that kwok plays.
+	fakeNodeAnnotation = "kwok.x-k8s.io/node"
 )
 
 //go:embed assets/kwokctl.yaml
@@ -59,13 +61,13 @@ func StartFull(opts Options) (*Cluster, error) {
 	}
 	c.kubectl = tools["kubectl"]
 	if err := c.startKwok(opts, tools); err != nil {
-		return nil, c.fail(fmt.Errorf("start the control plane: %w", err))
+		return nil, c.Fail(fmt.Errorf("start the control plane: %w", err))
 	}
 	if err := c.finish(opts); err != nil {
-		return nil, c.fail(err)
+		return nil, c.Fail(err)
 	}
 	if err := c.addNodes(opts.Nodes); err != nil {
-		return nil, c.fail(err)
+		return nil, c.Fail(err)
 	}
 	return c, nil
 }
@@ -124,6 +126,10 @@ func (c *Cluster) writeKwokctlConfig(opts Options) error {
 		"AuditPolicy":       policy,
 		"AuditLogSize":      auditLogSize,
 		"ServiceRange":      serviceRange,
+		"ServerService":     serverService,
+		"Address":           opts.Address,
+		"Home":              filepath.Join(c.Dir, "kwok", "clusters", kwokName),
+		"FakeNode":          fakeNodeAnnotation + "=fake",
 		"Ports":             ports,
 		"ReadyAfter":        ReadyAfter,
 		"ReadyWithin":       ReadyWithin,
@@ -220,7 +226,7 @@ func fakeNode(i int) *corev1.Node {
 				corev1.LabelArchStable:   "amd64",
 				corev1.LabelTopologyZone: fmt.Sprintf("zone-%d", i/2),
 			},
-			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+			Annotations: map[string]string{fakeNodeAnnotation: "fake"},
 		},
 		Status: corev1.NodeStatus{Capacity: room, Allocatable: room},
 	}

@@ -19,9 +19,13 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return c.KubectlStdin(ctx, "", args...)
 }
 
-// KubectlStdin is Kubectl with a standard input, for apply -f -.
+// KubectlStdin is Kubectl with manifests as its standard input, for apply -f -.
 func (c *Cluster) KubectlStdin(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.kubectl, args...)
+	if stdin != "" {
+		// kubectl 1.30 takes for JSON what begins with a brace.
+		stdin = "---\n" + stdin
+	}
 	cmd.Stdin = strings.NewReader(stdin)
 	// Nothing of the user's own kubectl is read or written.
 	cmd.Env = append(os.Environ(),

@@ -1,5 +1,5 @@
 // Command cert-manager runs cert-manager's own controllers for Certificates that an Issuer or ClusterIssuer of type
-// selfSigned or ca signs. cert-manager's command is a module that the Go proxy does not serve; its controllers are
+// selfSigned or ca signs, and its CA injector for webhook configurations. cert-manager's command is a module that the Go proxy does not serve; its controllers are
 // public packages. What a test does not need is left out: the webhook, ACME and other issuers, leader election, metrics.
 package main
 
@@ -36,12 +36,14 @@ import (
 const workers = 2
 
 func main() {
-	klog.InitFlags(nil)
+	// A set of its own: the injector's library puts a --kubeconfig into the usual one.
+	flags := flag.NewFlagSet(os.Args[0], flag.ExitOnError)
+	klog.InitFlags(flags)
 	// The level at which cert-manager tells what it does.
-	_ = flag.Set("v", "2")
-	kubeconfig := flag.String("kubeconfig", "", "kubeconfig file of the cluster")
-	namespace := flag.String("cluster-resource-namespace", "cert-manager", "namespace of the Secrets that ClusterIssuers refer to")
-	flag.Parse()
+	_ = flags.Set("v", "2")
+	kubeconfig := flags.String("kubeconfig", "", "kubeconfig file of the cluster")
+	namespace := flags.String("cluster-resource-namespace", "cert-manager", "namespace of the Secrets that ClusterIssuers refer to")
+	_ = flags.Parse(os.Args[1:])
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -73,7 +75,17 @@ func run(ctx context.Context, opts controller.ContextOptions) error {
 	if err != nil {
 		return fmt.Errorf("make clients: %w", err)
 	}
+	injector, err := newInjector(ctx, opts.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("set up the CA injector: %w", err)
+	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := injector.Start(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("run the CA injector: %w", err)
+		}
+		return nil
+	})
 	for name, build := range controller.Known() {
 		c, err := build(factory)
 		if err != nil {

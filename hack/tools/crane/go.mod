@@ -1,11 +1,8 @@
-module ydzs.io/myapp-operator/hack/tools/registry
+module ydzs.io/myapp-operator/hack/tools/crane
 
 go 1.26.0
 
-tool (
-	github.com/google/go-containerregistry/cmd/crane
-	github.com/google/go-containerregistry/cmd/registry
-)
+tool github.com/google/go-containerregistry/cmd/crane
 
 require (
 	github.com/docker/cli v29.7.2+incompatible // indirect
