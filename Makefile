@@ -12,6 +12,8 @@ CATALOG_IMG ?= $(REGISTRY)/myapp-operator-catalog:$(VERSION)
 # The channel that the bundle is for, and the version before it there; none for the first.
 CHANNEL ?= stable-v0
 REPLACES ?=
+# Where bundle writes bundle/ and bundle.Dockerfile, and bundle-build reads them.
+BUNDLE_DIR ?= .
 # Where the package and its channels are written down, and the images of the bundles that the channels name.
 CATALOG ?= config/catalog
 BUNDLE_IMGS ?= $(BUNDLE_IMG)
@@ -164,11 +166,11 @@ docker-push: ## Push the image IMG.
 .PHONY: bundle
 bundle: ## Write the bundle of version VERSION with image IMG: bundle/ and bundle.Dockerfile.
 	"$$(hack/tool.sh kustomize)" build config/manifests | \
-	  go run ./hack/bundle -version $(VERSION) -image $(IMG) -channel $(CHANNEL) -replaces "$(REPLACES)"
+	  go run ./hack/bundle -version $(VERSION) -image $(IMG) -channel $(CHANNEL) -replaces "$(REPLACES)" -out $(BUNDLE_DIR)
 
 .PHONY: bundle-build
 bundle-build: ## Build the bundle's image BUNDLE_IMG from what bundle wrote.
-	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+	$(CONTAINER_TOOL) build -f $(BUNDLE_DIR)/bundle.Dockerfile -t $(BUNDLE_IMG) $(BUNDLE_DIR)
 
 .PHONY: bundle-push
 bundle-push: ## Push the bundle's image BUNDLE_IMG.

@@ -1,7 +1,7 @@
 # The image of the bundle: data only. Written by "make bundle".
 FROM scratch
 
-LABEL com.redhat.openshift.versions=v4.24
+LABEL com.redhat.openshift.versions=v4.17
 LABEL operators.operatorframework.io.bundle.channel.default.v1=stable-v0
 LABEL operators.operatorframework.io.bundle.channels.v1=stable-v0
 LABEL operators.operatorframework.io.bundle.manifests.v1=manifests/

@@ -80,6 +80,46 @@ func TestZ03NumberOfPodsIsRepeatedOnlyToTheVersionItWasReadFrom(t *testing.T) {
 	}
 }
 
+// A server drops fields that it does not serve. What it dropped once is not sent again with every pass.
+func TestC01WhatTheServerDropsIsNotSentAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   int
+	}{
+		"the object is as it was":  {"77", 1},
+		"the object has a version": {"78", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var all memories
+			before := myApp(t, "{size: 3}")
+			child := live(t, before).children["Deployment"]
+			child.SetResourceVersion("77")
+			child.SetOwnerReferences([]metav1.OwnerReference{{UID: before.UID, Controller: ptr(true), Kind: "MyApp", Name: "shop", APIVersion: v1beta1.GroupVersion.String()}})
+			after := myApp(t, "{size: 3}")
+			after.Spec.Image = "another:1"
+			sent := 0
+			r := &Reconciler{Client: applying(t, func(object map[string]any) {
+				sent++
+				object["metadata"].(map[string]any)["resourceVersion"] = c.answer
+			})}
+			for range 2 {
+				p := samePass(after, observed{children: map[string]client.Object{"Deployment": child}}, &all)
+				for _, next := range r.decide(p) {
+					if next.name != deploymentKind {
+						continue
+					}
+					if err := r.ensure(t.Context(), p, next); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if sent != c.want {
+				t.Errorf("sent %d times, want %d", sent, c.want)
+			}
+		})
+	}
+}
+
 // applying is a client that shows what it is to apply.
 func applying(t *testing.T, see func(map[string]any)) client.Client {
 	t.Helper()

@@ -122,6 +122,18 @@ func (r *Reconciler) update(ctx context.Context, p *pass, k kind, intent any, li
 		p.memory.agreed[k.name] = now
 		return nil
 	}
+	if err := r.correct(ctx, p, k, intent, live); err != nil {
+		return err
+	}
+	if p.memory.wroteNothing(k.name, live.GetResourceVersion()) {
+		// The server drops a field that it does not serve, and would again: this is as near as it comes.
+		p.memory.agreed[k.name] = now
+	}
+	return nil
+}
+
+// correct applies the intent to our own child.
+func (r *Reconciler) correct(ctx context.Context, p *pass, k kind, intent any, live client.Object) error {
 	if metav1.GetControllerOfNoCopy(live) == nil {
 		// The garbage collector strips owner references while it deletes a MyApp with --cascade=orphan.
 		if err := r.confirmAlive(ctx, p); err != nil {

@@ -20,7 +20,7 @@ type memory struct {
 	mu  sync.Mutex
 	// written holds, for every kind we wrote, what the cache must show before we act on it again.
 	written map[string]write
-	// agreed holds, for every kind, a live object that was found to be as intended.
+	// agreed holds, for every kind, a live object that was found to be as intended, or as near to it as the server lets it.
 	agreed map[string]agreement
 	// refused holds, for every kind, the intent that the API server refused. One that is invalid is not sent again, another
 	// not before its time: passes come for many reasons, and not each may try anew.
@@ -42,7 +42,7 @@ type write struct {
 	at              time.Time
 }
 
-// agreement says that this intent and this state of the live object are the same.
+// agreement says that this state of the live object is what becomes of this intent.
 type agreement struct{ intent, live uint64 }
 
 type refusal struct {
@@ -83,6 +83,13 @@ func (m *memory) wrote(kind, resourceVersion string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.written[kind] = write{resourceVersion, now}
+}
+
+// wroteNothing tells whether our last write left the object at the version that it had before.
+func (m *memory) wroteNothing(kind, before string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.written[kind].resourceVersion == before
 }
 
 // refuses returns the API server's answer to this very intent if it is too early, or no use, to ask again.

@@ -48,11 +48,15 @@ cgroups() {
   done | sort -u
 }
 
-# release PID: removes the cgroups of a run that has ended.
+# release PID: removes the cgroups of a run that has ended. The kernel may still be at ending what was killed.
 release() {
-  local dir
+  local dir tries
   for dir in $(cgroups "$1"); do
-    [ ! -d "$dir" ] || find "$dir" -depth -type d -exec rmdir {} + || true
+    for tries in {1..50}; do
+      [ -d "$dir" ] || break
+      find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.2
+    done
+    [ ! -d "$dir" ] || echo "hack/e2e.sh: $dir is still in use after $tries tries" >&2
   done
 }
 
@@ -109,8 +113,10 @@ prepare() {
   # Their CRDs are read from the modules, which the cache of the tools does not hold.
   go mod download
   (cd hack/tools/cert-manager && go mod download github.com/cert-manager/cert-manager)
+  (cd hack/tools/olm && go mod download github.com/operator-framework/api)
   make --no-print-directory build
   go test -c -tags e2e -o bin/e2e.test ./test/e2e
+  rm -rf dist/e2e
 }
 
 case "${1:-}" in

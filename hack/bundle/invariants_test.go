@@ -72,7 +72,7 @@ var invariants = []invariant{
 		),
 	},
 	{
-		name: "certificates come from OLM", find: foreignCertificates,
+		name: "O04 certificates come from OLM", find: foreignCertificates,
 		faults: faults(replaced(csvFile, "              containers:\n",
 			"              volumes: [{name: cert, secret: {secretName: webhook-server-cert}}]\n              containers:\n")),
 	},

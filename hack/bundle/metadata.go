@@ -13,7 +13,7 @@ import (
 const (
 	// openshiftVersions says on which releases of OpenShift the community's catalogs offer the bundle: the first is the
 	// one that is built on the base's minKubeVersion.
-	openshiftVersions = "v4.24"
+	openshiftVersions = "v4.17"
 	// scorecardImage runs the checks below where somebody runs operator-sdk scorecard; the tests here do without.
 	scorecardImage = "quay.io/operator-framework/scorecard-test:v1.42.0"
 )

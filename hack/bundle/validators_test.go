@@ -26,7 +26,7 @@ type validator struct {
 // validators are all of them; a validator that finds nothing to look at reports nothing, which would pass for good.
 var validators = []validator{
 	{"package manifest", validation.PackageManifestValidator, replaced(noteFile, "channel.default.v1: stable-v0", "channel.default.v1: stable-v9")},
-	{"ClusterServiceVersion", validation.ClusterServiceVersionValidator, replaced(csvFile, "minKubeVersion: 1.37.2", "minKubeVersion: \"1.37\"")},
+	{"ClusterServiceVersion", validation.ClusterServiceVersionValidator, replaced(csvFile, "minKubeVersion: 1.30.14", "minKubeVersion: \"1.30\"")},
 	{"CustomResourceDefinition", validation.CustomResourceDefinitionValidator, replaced(crdFile, "plural: myapps", "plural: apps")},
 	{"bundle", validation.BundleValidator, replaced(csvFile, "      kind: MyApp\n      name:", "      kind: Other\n      name:")},
 	{"OperatorHub", validation.OperatorHubV2Validator, replaced(csvFile, "email: maintainers@ydzs.io", "email: nobody")},

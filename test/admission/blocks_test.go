@@ -88,7 +88,7 @@ var _ = Describe("A good block of a MyApp", func() {
 
 	It("N01 is accepted beside every other one under a name of 63 characters", func(ctx SpecContext) {
 		const name = "a23456789-123456789-123456789-123456789-123456789-123456789-123"
-		Expect(admin.Create(ctx, wrappers.Fullest(name, "default").Obj(), client.DryRunAll)).To(Succeed())
+		Expect(admin.Create(ctx, wrappers.FullestHere(name, "default").Obj(), client.DryRunAll)).To(Succeed())
 	})
 
 	It("warns of what does not work as it looks", func(ctx SpecContext) {
@@ -111,7 +111,7 @@ spec:
 
 var _ = Describe("The fullest MyApp", func() {
 	It("is unchanged by a second apply", func(ctx SpecContext) {
-		app := wrappers.Fullest("fullest", "default").Obj()
+		app := wrappers.FullestHere("fullest", "default").Obj()
 		document, err := yaml.Marshal(map[string]any{"apiVersion": app.APIVersion, "kind": app.Kind, "metadata": map[string]any{"name": app.Name}, "spec": app.Spec})
 		Expect(err).NotTo(HaveOccurred())
 		for _, want := range []string{"created", "unchanged"} {

@@ -8,6 +8,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"ydzs.io/myapp-operator/test/cluster"
 )
@@ -38,6 +40,11 @@ var _ = Describe("The documents", func() {
 	It("hold YAML that is accepted", func(ctx context.Context) {
 		all := blocks()
 		Expect(len(all)).To(BeNumerically(">=", 3), "the blocks are not found")
+		// Of the guide to the installation.
+		Expect(plane.InstallOLMCRDs(ctx)).To(Succeed())
+		for _, ns := range []string{cluster.OLMNamespace, "myapp-operator-system"} {
+			Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})).To(Succeed())
+		}
 		for _, b := range all {
 			out, err := plane.KubectlStdin(ctx, b.text, "apply", "-f", "-")
 			Expect(err).NotTo(HaveOccurred(), "%s: %s\n%s", b.file, out, b.text)

@@ -33,6 +33,22 @@ func (o *operator) web() *v1beta1.MyApp {
 }
 
 var _ = Describe("Children", func() {
+	It("C01 are sent what the server drops once more, and then no more", func(ctx context.Context) {
+		if !wrappers.OldServer() {
+			Skip("the newest server drops nothing that a MyApp can ask for")
+		}
+		o := newOperator(ctx)
+		app := o.web()
+		app.Spec.Scheduling = wrappers.Fullest("shop", o.namespace).Obj().Spec.Scheduling
+		app = o.create(app)
+		o.run(app)
+		for range 10 {
+			_, err := o.step(app)
+			Expect(err).NotTo(HaveOccurred())
+		}
+		Expect(o.requests.take()).To(BeEmpty())
+	})
+
 	DescribeTable("C01 are made once and then left alone", func(ctx context.Context, build func(*operator) *v1beta1.MyApp, creation []string) {
 		o := newOperator(ctx)
 		app := o.create(build(o))
@@ -53,7 +69,7 @@ var _ = Describe("Children", func() {
 	},
 		Entry("the smallest MyApp", (*operator).smallest, []string{"patch deployments Created"}),
 		Entry("one with a port", (*operator).web, []string{"patch deployments Created", "patch services Created", "patch poddisruptionbudgets Created"}),
-		Entry("the fullest MyApp", func(o *operator) *v1beta1.MyApp { return wrappers.Fullest("shop", o.namespace).Obj() },
+		Entry("the fullest MyApp", func(o *operator) *v1beta1.MyApp { return wrappers.FullestHere("shop", o.namespace).Obj() },
 			[]string{
 				// The data that restarts the pods.
 				"get configmaps Not Found", "get secrets Not Found",

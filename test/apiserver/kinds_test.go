@@ -222,7 +222,7 @@ var _ = Describe("Every kind of child", func() {
 		app := o.create(o.web())
 		o.run(app)
 		fresh := o.state(app)
-		full := wrappers.Fullest("shop", o.namespace).Obj()
+		full := wrappers.FullestHere("shop", o.namespace).Obj()
 		for range 20 {
 			edit(ctx, app, func(a *v1beta1.MyApp) { a.Spec = *full.Spec.DeepCopy() })
 			o.run(app)

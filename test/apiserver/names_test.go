@@ -20,7 +20,7 @@ import (
 var _ = Describe("A name", func() {
 	DescribeTable("N01 that admission takes is good for every child", func(ctx SpecContext, length int) {
 		o := newOperator(ctx)
-		app := o.create(wrappers.Fullest(strings.Repeat("a", length), o.namespace).Obj())
+		app := o.create(wrappers.FullestHere(strings.Repeat("a", length), o.namespace).Obj())
 		o.run(app)
 		made := 0
 		for _, child := range children() {
@@ -73,7 +73,11 @@ var _ = Describe("A name", func() {
 		o := newOperator(ctx)
 		app := o.storeBadName(wrappers.MakeMyApp("1st-shop", o.namespace).Port(80).DeletionPolicy(v1beta1.DeletionPolicyDrain).Obj())
 		o.run(app)
-		Expect(o.condition(app, v1beta1.ConditionDegraded).Reason).To(Equal(v1beta1.ReasonAsExpected))
+		want := v1beta1.ReasonAsExpected
+		if wrappers.OldServer() {
+			want = v1beta1.ReasonInvalidSpec
+		}
+		Expect(o.condition(app, v1beta1.ConditionDegraded).Reason).To(Equal(want))
 		o.editsAndGoes(app)
 	})
 })

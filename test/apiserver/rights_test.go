@@ -61,7 +61,7 @@ func as(ctx context.Context, purpose string, rules []rbacv1.PolicyRule) *operato
 var _ = Describe("Where owner references need a right on the owner's finalizers", func() {
 	It("C06 the shipped role is enough for every kind of child, in every life of a MyApp", func(ctx SpecContext) {
 		o := as(ctx, "shipped", shippedRules(ctx))
-		app := wrappers.Fullest("shop", o.namespace).DeletionPolicy(v1beta1.DeletionPolicyDrain).Obj()
+		app := wrappers.FullestHere("shop", o.namespace).DeletionPolicy(v1beta1.DeletionPolicyDrain).Obj()
 		o.create(app)
 		o.run(app)
 		Expect(o.condition(app, v1beta1.ConditionDegraded)).To(Equal(condition{metav1.ConditionFalse, v1beta1.ReasonAsExpected}))

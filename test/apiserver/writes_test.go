@@ -90,7 +90,7 @@ var _ = Describe("What the operator sends", func() {
 // life takes a MyApp through everything that makes the operator write.
 func life(ctx context.Context, o *operator) {
 	GinkgoHelper()
-	app := o.create(wrappers.Fullest("shop", o.namespace).DeletionPolicy(v1beta1.DeletionPolicyDrain).Obj())
+	app := o.create(wrappers.FullestHere("shop", o.namespace).DeletionPolicy(v1beta1.DeletionPolicyDrain).Obj())
 	o.run(app)
 	for _, policy := range []v1beta1.DeletionPolicy{v1beta1.DeletionPolicyDelete, v1beta1.DeletionPolicyOrphan, v1beta1.DeletionPolicyDrain} {
 		edit(ctx, app, func(a *v1beta1.MyApp) { a.Spec = o.web().Spec; a.Spec.DeletionPolicy = policy })

@@ -1,17 +1,8 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -30,33 +21,16 @@ func (c *Cluster) StartCertManager(ctx context.Context) (stop func(), err error)
 	if err != nil {
 		return nil, err
 	}
-	binary, err := Record(c.Dir, "cert-manager", tools["cert-manager"])
+	process, err := c.Launch("cert-manager", tools["cert-manager"], nil,
+		"--kubeconfig", c.Kubeconfig, "--cluster-resource-namespace", certManagerNamespace)
 	if err != nil {
 		return nil, err
 	}
-	// A log of its own for each start: what the one before has written says nothing about this one.
-	log, err := os.CreateTemp(filepath.Join(c.Dir, "logs"), "cert-manager-*.log")
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	cmd := exec.Command(binary, "--kubeconfig", c.Kubeconfig, "--cluster-resource-namespace", certManagerNamespace)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
+	if err := process.WaitForLine(ctx, certManagerRuns); err != nil {
+		process.Stop()
 		return nil, fmt.Errorf("start cert-manager: %w", err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		// How it ends says nothing: it is told to.
-		_ = cmd.Wait()
-		close(ended)
-	}()
-	stop = func() { end(cmd.Process, ended) }
-	if err := waitForLine(ctx, log.Name(), certManagerRuns, ended); err != nil {
-		stop()
-		return nil, fmt.Errorf("start cert-manager: %w", err)
-	}
-	return stop, nil
+	return process.Stop, nil
 }
 
 // caIssuer makes an authority: a certificate that signs itself, and an Issuer that signs with it.
@@ -82,39 +56,6 @@ func (c *Cluster) CreateCAIssuer(ctx context.Context, namespace, name string) er
 	_, err := c.KubectlStdin(ctx, fmt.Sprintf(caIssuer, name), "create", "-n", namespace, "-f", "-")
 	if err != nil {
 		return fmt.Errorf("create Issuer %s: %w", name, err)
-	}
-	return nil
-}
-
-// end asks a process to end, and makes it end if it has not within a few seconds.
-func end(process *os.Process, ended <-chan struct{}) {
-	_ = process.Signal(syscall.SIGTERM)
-	select {
-	case <-ended:
-	case <-time.After(10 * time.Second):
-		_ = process.Kill()
-		<-ended
-	}
-}
-
-// waitForLine waits until a process has written this text into its log.
-func waitForLine(ctx context.Context, log, text string, ended <-chan struct{}) error {
-	const keep = 2000
-	var data []byte
-	err := wait.PollUntilContextTimeout(ctx, poll, startTimeout, true, func(context.Context) (bool, error) {
-		var err error
-		if data, err = os.ReadFile(log); err != nil || bytes.Contains(data, []byte(text)) {
-			return true, err
-		}
-		select {
-		case <-ended:
-			return false, errors.New("it has ended")
-		default:
-			return false, nil
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("%w; its log ends:\n%s", err, data[max(0, len(data)-keep):])
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (r *budgetRun) resting(ctx context.Context) error {
 		},
 		func() error {
 			return paced(ctx, fullestApps, func(i int) error {
-				app := wrappers.Fullest("app", fullest(i)).Obj()
+				app := wrappers.FullestHere("app", fullest(i)).Obj()
 				if err := both(app, step{
 					// Each child beyond Deployment and Service costs one write. The ConfigMap that restarts the pods is read once.
 					row: "created, every field set", act: r.createAndServe, arrived: r.ready, bound: bound{writes: 4 + 5, reads: 1},

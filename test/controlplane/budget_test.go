@@ -109,7 +109,7 @@ func (r *budgetRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.judge(events)
+	return r.judge(newWatches(events))
 }
 
 // live is the whole run: MyApps with instant pods go through all changes while others come up and rest; then the operator

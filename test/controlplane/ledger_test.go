@@ -92,6 +92,24 @@ func (c *cost) excess() string {
 	return fmt.Sprintf("%s, %s: %s%s", c.row, c.of(), what, list(c.requests, c.from))
 }
 
+// newWatches makes of what an informer asks of an older server what it asks of a newer one: where a watch cannot begin with
+// a list, as by default before Kubernetes 1.34, it is refused, and a list and another watch follow. Only these go.
+func newWatches(events []cluster.Event) []cluster.Event {
+	refused := map[string]int{}
+	return slices.DeleteFunc(events, func(e cluster.Event) bool {
+		informer := e.Resource + " of " + e.User
+		switch {
+		case e.Verb == "watch" && e.Code == http.StatusUnprocessableEntity:
+			refused[informer]++
+			return true
+		case e.Verb == "list" && refused[informer] > 0:
+			refused[informer]--
+			return true
+		}
+		return false
+	})
+}
+
 // twice is what was listed or watched more than once: an informer needs one LIST at most, and one WATCH. What the API
 // server put off does not count: just after the CRD was made it is not ready to serve MyApps and asks to come back.
 func (c *cost) twice() string {

@@ -45,7 +45,7 @@ func disruptionSpecs(ns func() string, upgrade func(ctx context.Context)) {
 			runs(ctx, app)
 			answers(ctx, app, "one")
 			address := url(ctx, app)
-			traffic = startStream(func(ctx context.Context) error {
+			traffic = startStream(perSecond, func(ctx context.Context) error {
 				_, err := fetch(ctx, address)
 				return err
 			})

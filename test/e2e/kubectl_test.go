@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"ydzs.io/myapp-operator/api/v1beta1"
@@ -45,10 +46,24 @@ func kubectlSpecs() {
 					Expect(world.RemoveCRD(ctx, name)).To(Succeed())
 				}
 			})
-			Expect(world.make(ctx, "deploy", "IMG="+world.operator[version])).To(Succeed())
-			rolledOut(ctx, kubectlNamespace, operatorName)
 			ns = newNamespace(ctx, "web")
 			app = makeWeb("web", ns)
+		})
+
+		It("W10 takes MyApps soon after it was installed, and until then says that it cannot be asked", func(ctx SpecContext) {
+			Expect(world.make(ctx, "deploy", "IMG="+world.operator[version])).To(Succeed())
+			early := 0
+			Eventually(func() error {
+				err := world.admin.Create(ctx, makeWeb("early", ns), client.DryRunAll)
+				if err != nil {
+					early++
+					Expect(err).To(MatchError(apierrors.IsInternalError, "no refusal of this MyApp"))
+					Expect(err).To(MatchError(ContainSubstring("failed calling webhook")))
+				}
+				return err
+			}).WithContext(ctx).Should(Succeed())
+			Expect(early).To(BeNumerically(">", 0), "the certificate takes a moment")
+			rolledOut(ctx, kubectlNamespace, operatorName)
 		})
 
 		It("gets its certificate from cert-manager, and the API server trusts it", func(ctx SpecContext) {
@@ -85,6 +100,7 @@ func kubectlSpecs() {
 			rotate(ctx, ns)
 		})
 
+		kindSpecs(func() string { return newNamespace(context.Background(), "kinds") })
 		reasonSpecs(func() string { return ns })
 
 		disruptionSpecs(func() string { return ns }, func(ctx context.Context) {
@@ -93,7 +109,24 @@ func kubectlSpecs() {
 			Eventually(images).WithContext(ctx).WithArguments(kubectlNamespace).Should(HaveEach(world.operator[nextVersion]))
 		})
 
-		It("is removed with its MyApps by make undeploy", func(ctx SpecContext) {
+		It("is not needed for deleting MyApps", func(ctx SpecContext) {
+			plain, drained := pair(ctx, newNamespace(ctx, "alone"))
+			removeOperator(ctx, kubectlNamespace)
+			withoutOperator(ctx, plain, drained)
+		})
+
+		It("W05 goes back to the version before, and takes and runs MyApps", func(ctx SpecContext) {
+			Expect(world.make(ctx, "deploy", "IMG="+world.operator[version])).To(Succeed())
+			rolledOut(ctx, kubectlNamespace, operatorName)
+			Eventually(images).WithContext(ctx).WithArguments(kubectlNamespace).Should(HaveEach(world.operator[version]))
+			again := makeWeb("again", ns)
+			Eventually(func() error { return world.admin.Create(ctx, again.DeepCopy()) }).WithContext(ctx).Should(Succeed())
+			runs(ctx, again)
+			refused(ctx, wrappers.MakeMyApp("bad", ns).Image("not an image").Obj(), "spec.image")
+			gone(ctx, again)
+		})
+
+		It("W06 is removed with its MyApps by make undeploy", func(ctx SpecContext) {
 			Expect(world.make(ctx, "undeploy")).To(Succeed())
 			for _, kind := range []string{"namespaces", "clusterroles", "clusterrolebindings", "crds",
 				"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
@@ -152,7 +185,7 @@ func rotate(ctx context.Context, ns string) {
 	key := client.ObjectKey{Namespace: kubectlNamespace, Name: servingSecret}
 	var before, after corev1.Secret
 	Expect(world.admin.Get(ctx, key, &before)).To(Succeed())
-	admission := startStream(func(ctx context.Context) error {
+	admission := startStream(perSecond, func(ctx context.Context) error {
 		app := wrappers.MakeMyApp("dry", ns).Obj()
 		return world.admin.Create(ctx, app, client.DryRunAll)
 	})

@@ -11,8 +11,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
+	operatorsv1 "github.com/operator-framework/api/pkg/operators/v1"
+	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
+	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +30,9 @@ const (
 	version     = "0.1.0"
 	nextVersion = "0.2.0"
 )
+
+// poll is how often something that is about to happen is looked at.
+const poll = 200 * time.Millisecond
 
 // site is a cluster with a node that runs pods, and a registry that the node pulls from.
 type site struct {
@@ -90,7 +98,13 @@ func (s *site) connect(ctx context.Context) error {
 	config := s.Config()
 	config.WarningHandler = rest.NoWarnings{}
 	var err error
-	if s.admin, err = client.New(config, client.Options{Scheme: cluster.Scheme()}); err != nil {
+	scheme := cluster.Scheme()
+	for _, add := range []func(*runtime.Scheme) error{operatorsv1.AddToScheme, operatorsv1alpha1.AddToScheme, operatorsv2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	if s.admin, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
 	var nodes corev1.NodeList

@@ -44,4 +44,6 @@ var _ = Describe("the operator", Ordered, ContinueOnFailure, func() {
 		}
 	})
 	kubectlSpecs()
+	olmSpecs()
+	rightsSpecs()
 })

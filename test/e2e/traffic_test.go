@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// perSecond is the number of calls that a stream makes in a second.
+// perSecond is the rate of requests and of admission calls.
 const perSecond = 50
 
 // stream makes calls at a steady rate, whatever each takes, and remembers those that failed.
@@ -25,11 +25,12 @@ type stream struct {
 	failed []string
 }
 
-func startStream(call func(context.Context) error) *stream {
+// startStream makes calls, so many a second, until it is stopped.
+func startStream(rate int, call func(context.Context) error) *stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &stream{cancel: cancel}
 	s.calls.Go(func() {
-		tick := time.NewTicker(time.Second / perSecond)
+		tick := time.NewTicker(time.Second / time.Duration(rate))
 		defer tick.Stop()
 		for {
 			select {

@@ -103,27 +103,10 @@ func makeBridge(ctx context.Context) error {
 	return nil
 }
 
-// start starts a process that ends with the cluster and logs into its directory.
+// start starts a component of the node.
 func (n *Node) start(name, tool string, args ...string) error {
-	path, err := cluster.Record(n.Cluster.Dir, name, tool)
-	if err != nil {
-		return err
-	}
-	log, err := os.Create(filepath.Join(n.Cluster.Dir, "logs", name+".log"))
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", name, err)
-	}
-	go func() {
-		// It ends when the cluster does. Earlier ends are noticed by whoever waits for its work, and told by its log.
-		_ = cmd.Wait()
-	}()
-	return nil
+	_, err := n.Launch(name, tool, nil, args...)
+	return err
 }
 
 // waitReady waits until the node is Ready and pods may be scheduled on it.

@@ -4,6 +4,8 @@ package wrappers
 import (
 	_ "embed"
 	"fmt"
+	"os"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +44,23 @@ func Fullest(name, namespace string) *MyApp {
 	}
 	return w
 }
+
+// FullestHere is Fullest without the fields that the API server of this test run does not serve yet. An operator that is
+// asked for one that the server does not know reports InvalidSpec; one that it knows and drops is missing in the child.
+func FullestHere(name, namespace string) *MyApp {
+	w := Fullest(name, namespace)
+	if OldServer() {
+		w.app.Spec.PodSecurityContext.SupplementalGroupsPolicy = nil
+		apart := w.app.Spec.Scheduling.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+		apart[0].PodAffinityTerm.MatchLabelKeys = nil
+		w.app.Spec.Autoscaling.Behavior.ScaleUp.Tolerance = nil
+		w.app.Spec.Autoscaling.Behavior.ScaleDown.Tolerance = nil
+	}
+	return w
+}
+
+// OldServer tells whether K8S_VERSION chooses the oldest Kubernetes that is supported, which lacks some fields of the newest.
+func OldServer() bool { return strings.HasPrefix(os.Getenv("K8S_VERSION"), "1.30.") }
 
 // Obj returns the MyApp.
 func (w *MyApp) Obj() *v1beta1.MyApp { return w.app.DeepCopy() }
