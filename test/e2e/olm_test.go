@@ -143,10 +143,23 @@ func (i *installation) succeeds(ctx context.Context, version string) {
 	rolledOut(ctx, i.group.Namespace, operatorName)
 }
 
+// carriedOut waits until OLM has done what it planned. It may do so twice, where its view of the plan is late, for some
+// seconds; what it makes anew when the operator was removed meanwhile would stay.
+func (i *installation) carriedOut(ctx context.Context) {
+	GinkgoHelper()
+	var plans operatorsv1alpha1.InstallPlanList
+	Eventually(func() ([]operatorsv1alpha1.InstallPlan, error) {
+		err := world.admin.List(ctx, &plans, client.InNamespace(i.group.Namespace))
+		return plans.Items, err
+	}).WithContext(ctx).Should(HaveEach(HaveField("Status.Phase", operatorsv1alpha1.InstallPlanPhaseComplete)))
+	time.Sleep(settle)
+}
+
 // uninstall removes the operator as docs/install.md says: the Subscription, the ClusterServiceVersions, and the roles that
 // OLM leaves.
 func (i *installation) uninstall(ctx context.Context) {
 	GinkgoHelper()
+	i.carriedOut(ctx)
 	gone(ctx, i.subscription)
 	gone(ctx, i.csv(version), i.csv(nextVersion))
 	gone(ctx, i.group)

@@ -91,10 +91,12 @@ func removalSpecs() {
 
 	It("does not hold the deletion of a namespace that it is in itself, with MyApps", func(ctx SpecContext) {
 		ns := newNamespace(ctx, "whole")
-		install(ctx, ns).succeeds(ctx, nextVersion)
+		i := install(ctx, ns)
+		i.succeeds(ctx, nextVersion)
 		app := makeWeb("web", ns)
 		Expect(world.admin.Create(ctx, app)).To(Succeed())
 		runs(ctx, app)
+		i.carriedOut(ctx)
 		gone(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})
 		documented(ctx, removeRoles)
 		Eventually(leftovers).WithContext(ctx).Should(BeEmpty())
