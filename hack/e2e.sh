@@ -32,7 +32,7 @@ missing() {
   [ "$(id -u)" = 0 ] || echo "root: a node makes namespaces, mounts and cgroups"
   local command package packages=
   while read -r command package; do
-    command -v "$command" >/dev/null || packages+=" $package"
+    command -v "$command" >/dev/null || case "$packages " in *" $package "*) ;; *) packages+=" $package" ;; esac
   done <<<"$NEEDED"
   [ -z "$packages" ] || echo "Debian packages:$packages (apt-get install --no-install-recommends$packages)"
   [ -e /proc/sys/net/bridge ] || echo "the kernel module br_netfilter (modprobe br_netfilter)"
@@ -60,14 +60,18 @@ release() {
   done
 }
 
-# outside: makes what cannot be made without a network, then goes inside.
-outside() {
+# check: fails, and says what is missing, on a machine that cannot be the node.
+check() {
   local why
   why=$(missing)
-  if [ -n "$why" ]; then
+  [ -z "$why" ] || {
     printf 'hack/e2e.sh: without KUBECONFIG this machine becomes a node, and for that it lacks\n%s\n' "$why" >&2
     exit 1
-  fi
+  }
+}
+
+# outside: makes the cgroups, which no namespace holds, and goes inside.
+outside() {
   local dir stale
   for dir in "$HIERARCHIES"/*/myapp-e2e-* "$HIERARCHIES"/myapp-e2e-*; do
     stale=${dir##*-}
@@ -101,12 +105,14 @@ inside() {
   return $rc
 }
 
+# suites: runs what prepare built.
 suites() {
   cd test/e2e
   # shellcheck disable=SC2086 # arguments, not one argument
   exec ../../bin/e2e.test -test.timeout 60m -ginkgo.v -ginkgo.no-color ${E2EFLAGS:-}
 }
 
+# prepare: makes what cannot be made without a network.
 prepare() {
   # shellcheck disable=SC2086 # names, not one name
   hack/tool.sh $TOOLS >/dev/null
@@ -122,6 +128,7 @@ prepare() {
 case "${1:-}" in
   inside) inside ;;
   '')
+    [ -n "${KUBECONFIG:-}" ] || check
     prepare
     if [ -n "${KUBECONFIG:-}" ]; then suites; else outside; fi ;;
   *) echo "usage: hack/e2e.sh" >&2; exit 2 ;;
