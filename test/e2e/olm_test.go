@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,7 +151,7 @@ func (i *installation) carriedOut(ctx context.Context) {
 	var plans operatorsv1alpha1.InstallPlanList
 	Eventually(func() ([]operatorsv1alpha1.InstallPlan, error) {
 		err := world.admin.List(ctx, &plans, client.InNamespace(i.group.Namespace))
-		return plans.Items, err
+		return slices.DeleteFunc(plans.Items, func(p operatorsv1alpha1.InstallPlan) bool { return !p.Spec.Approved }), err
 	}).WithContext(ctx).Should(HaveEach(HaveField("Status.Phase", operatorsv1alpha1.InstallPlanPhaseComplete)))
 	time.Sleep(settle)
 }

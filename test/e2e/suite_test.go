@@ -44,6 +44,7 @@ var _ = Describe("the operator", Ordered, ContinueOnFailure, func() {
 		}
 	})
 	kubectlSpecs()
+	bareSpecs()
 	olmSpecs()
 	rightsSpecs()
 })
